@@ -104,7 +104,7 @@ def base_ideals_script() -> Script:
     """Return the Macaulay2 program that computes the fibre ideals of the base cases.
 
     Its answers are a Gröbner basis under the name of each base case, and three booleans, which are
-    decided for d = 2, as this is enough:
+    decided for d = 2: their equations involve two indices only.
 
     * ``base_locus_empty``: whether a product l v of two linear forms is zero only if l or v is;
     * ``family_without_real_points``: whether the family of functions near the boundary has no real
@@ -129,9 +129,9 @@ def base_ideals_script() -> Script:
 
 
 def _program_values(base: BaseCase) -> tuple[Any, ...]:
-    """What the program has of a base case: the case, parts of A and V, and the unknowns.
+    """The values of a base case for the template: (case, columns of A, rows of V, unknowns).
 
-    The parts are the nonzero columns of A and rows of V for the representative (A, V), in the
+    The nonzero columns of A and the nonzero rows of V of the representative (A, V) are texts in the
     language of Macaulay2; the unknowns are one text, ``z_2, …, z_d``.
     """
     nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
@@ -157,9 +157,9 @@ def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
         raise ParseError(
             f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
         )
-    # FLINT refuses large ideals, and those without unknowns: here there are one to three
+    # ``None`` stands for ideals that are large or without unknowns: here there are one to three
     basis = small_basis(ideal)
-    assert basis is not None, "three unknowns"
+    assert basis is not None, "small ideals over QQ, in one to three unknowns"
     return basis
 
 
@@ -249,6 +249,7 @@ class SizeOrbitSets:
 
         There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
         """
+        # for d = 1 the fibre is one point, so that the two-to-one sizes among these have d > 1
         return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one_sizes)
 
     @property
@@ -282,9 +283,10 @@ class SizeOrbitSets:
         (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1), positive if α ≥ 2, or d, d' ≥ 2
         (``integer_sets.codimensions_exceed_kernels``).
         """
-        positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        # only critical orbits can have large kernels
-        large_kernels = self.critical.subtract(integer_sets.orbits(positive))
+        # the orbit (1, 1, 1), where the difference is positive: α ≥ 2, or d, d' ≥ 2
+        small = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
+        # fibres over all orbits that are not critical are reduced, so that kernels there are small
+        large_kernels = self.critical.subtract(integer_sets.orbits(small))
         return self.birational_sizes.subtract(integer_sets.sizes_with_orbits(large_kernels))
 
     @property
@@ -325,10 +327,11 @@ class ObservedSizes:
     Parameters
     ----------
     true : set of orbits, or of sizes
+        Where the observable is true, as far as ``known`` has the size.
     known : set of sizes
         The sizes where it is known whether the observable is true.
     about : set of orbits
-        The orbits for which the observable is defined.
+        The orbits for which the observable is defined; not used if ``true`` is a set of sizes.
     """
 
     true: isl.Set
@@ -338,6 +341,7 @@ class ObservedSizes:
     @property
     def is_about_sizes(self) -> bool:
         """Whether the observable is a property of sizes, and not of orbits."""
+        # points of a set of sizes have three coordinates, those of a set of orbits six
         return bool(self.true.n_dim() == ALL.n_dim())
 
 
@@ -356,6 +360,7 @@ def _all_sizes_if(known: bool) -> isl.Set:
 
 # {observable: where it is true}, first for those of orbits, then for those of sizes.
 OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
+    # on (1, 1, 1) the exchanged weights are the weights themselves
     "fibre_exchanged": lambda seen: ObservedSizes(
         seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
     ),
@@ -370,7 +375,8 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "boundary": lambda seen: ObservedSizes(
         seen.critical, _all_sizes_if(seen.basis.boundary_family)
     ),
-    # both are ``critical``
+    # whether an orbit is on the boundary exactly if it is critical: everywhere, as ``boundary`` is
+    # the set ``critical`` where it is known
     "boundary_critical": lambda seen: ObservedSizes(
         EVERY_ORBIT, _all_sizes_if(seen.basis.boundary_family)
     ),
@@ -382,9 +388,11 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "products": lambda seen: ObservedSizes(
         _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
+    # the map is a morphism where the base locus is empty: the generic fibre is then all preimages
     "birational": lambda seen: ObservedSizes(
         seen.birational_sizes, _all_sizes_if(seen.basis.base_locus_empty)
     ),
+    # a cone is a manifold at zero only if it is a linear space, here the space of all coordinates
     "smooth_manifold": lambda seen: ObservedSizes(
         integer_sets.sizes("d = 1"), _all_sizes_if(integer_sets.ambient_exceeds_dimension())
     ),
@@ -436,7 +444,7 @@ def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
     compared = []
     for shape in COMPARED:
         integrals = localized_polar_degrees(shape)
-        assert integrals is not None, "a small case"
+        assert integrals is not None, "None is returned for large cases only"
         by_method = [("integrals", integrals)]
         if shape in seen.basis.polar_degrees:
             by_method.append(("slices", seen.basis.polar_degrees[shape]))
@@ -449,7 +457,8 @@ def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
     return compared
 
 
-# {number that is observed: pairs of a set of sizes and its value there, as a function}
+# {number that is observed: pairs of a set of sizes and its value there, as a function}; the degree
+# of the closure is that of the source, D, divided by the number of points of the generic fibre
 FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),

@@ -65,8 +65,8 @@ def _cores() -> Iterator[CoreSize]:
             yield CoreSize(m, e, f)
 
 
-# Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
-# and for d = 3.
+# The cores of all sizes with min(a, d) ≤ 2 and min(d, d') ≤ 2; with one of these 3 and the other 1;
+# and with d = 3.
 CORES = tuple(_cores())
 
 PROOF = "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"
@@ -94,7 +94,7 @@ class ClosureOfSizes:
     ----------
     generators : tuple of RepresentationType
     ring : CoordinateRing
-        That of the core.
+        The coordinate ring of the core.
     vectors : tuple of tuples of WrittenVector
         For each type of generators its highest weight vectors, if they were asked for; else empty.
     """
@@ -105,7 +105,7 @@ class ClosureOfSizes:
 
     @property
     def core(self) -> CoreSize:
-        """The core that they have."""
+        """The core (m; e, f) of all these sizes."""
         return self.ring.size
 
     @property
@@ -137,14 +137,17 @@ class ClosureOfSizes:
     def dimension(self) -> Expr:
         """The dimension of the closures as cones, as a polynomial in d and d'."""
         d, d_out = self.sizes
-        e = self.core.columns
+        e = self.core.columns  # min(a, d), the largest rank of A
         return (e * (2 * d - e) + d * d_out - 1).expand()
 
     @property
     def degree(self) -> Expr:
-        """The degree, that of the source or half of it (docs/mathematics.md#theorem-degree)."""
+        """The degree, as an expression in d and d': that of the source or half of it.
+
+        See docs/mathematics.md#theorem-degree.
+        """
         d, d_out = self.sizes
-        e = self.core.columns
+        e = self.core.columns  # min(a, d), the largest rank of A
         # The degree of the projective variety of matrices of rank ≤ e, by Giambelli's formula.
         of_matrices = Integer(1)
         for j in range(e):
@@ -160,7 +163,7 @@ class ClosureOfSizes:
     def number(self, shapes: PartitionTriple) -> Expr:
         """The dimension of the product of Schur functors with these shapes, as a polynomial.
 
-        The shapes are those in X, H and Y, of dimensions d, d' and d.
+        The shapes are those in X, H and Y, in this order, of dimensions d, d' and d.
         """
         d, d_out = self.sizes
         return factor(Mul(*map(_schur_dimension, shapes, (d, d_out, d))))
@@ -168,8 +171,8 @@ class ClosureOfSizes:
     def numbers(self, shape: LayerSizes | None = None) -> dict[int, Expr]:
         """The numbers of generators by degree, as polynomials in d and d'.
 
-        With ``shape`` they are the values of the polynomials at this size. Degrees without
-        generators are left out.
+        With ``shape``, a size with this core, they are the values of the polynomials at this size:
+        integers of SymPy. Degrees without generators are left out.
         """
         counts: dict[int, Expr] = {}
         for degree, shapes, multiplicity in self.generators:
@@ -450,9 +453,9 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
 
 
 def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
-    """The dimension of the Schur functor with a shape of a space of dimension ``size``.
+    """The dimension of the Schur functor of a shape, applied to a space of dimension ``size``.
 
-    It is Π (size + j − i)/hook(i, j) over all cells (i, j) of the shape, by hooks and contents.
+    It is Π (size + j − i)/hook(i, j) over all cells (i, j) of the shape (hook content formula).
     """
     heights = columns(shape)
     numerator = Integer(1)
@@ -482,7 +485,7 @@ def _polynomial_formula(expression: Expr) -> Formula:
     return Formula(expression_text(expression), latex(expression))
 
 
-# The cores whose ideals take the weight spaces of the checker up to minutes.
+# The cores whose certificates the checker, which computes weight spaces, verifies in minutes.
 LARGE_CORES = (CoreSize(3, 3, 3), CoreSize(4, 2, 2))
 # All others take seconds together.
 SMALL_CORES = tuple(core for core in CORES if core not in LARGE_CORES)
@@ -495,7 +498,9 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
     Parameters
     ----------
     key : str
+        The name of the question, such as ``closures``.
     text : str
+        The question in a sentence.
     cores : tuple of CoreSize
     """
 
@@ -504,7 +509,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
     cores: tuple[CoreSize, ...]
 
     def observe(self, model: AllSizesCase) -> AllClosures:
-        """Compute the closures with these cores; raises TimeLimitError if some are left."""
+        """Compute the closures with these cores; TimeLimitError if a limit leaves some of them."""
         found: AllClosures = complete_result(closures_of_all_sizes(self.cores))
         return found
 

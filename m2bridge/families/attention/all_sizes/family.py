@@ -127,7 +127,7 @@ class AllSizes(AllSizesResult):
         return listed
 
     def to_sheet(self) -> Sheet:
-        """Return the computed data, the verdicts, and a list of the sizes where each is true."""
+        """Return the computed data, the verdicts, and for each verdict the sizes by its answers."""
         sheet = AllSizesResult.to_sheet(self)
         rows = []
         for name, parts in self._partitions():
@@ -154,7 +154,7 @@ class AllSizes(AllSizesResult):
 
     @property
     def methods(self) -> str:
-        """Macaulay2, or the library for linear algebra."""
+        """How it was computed, in words: by Macaulay2 with its version, or by linear algebra."""
         if self.engine_version:
             return f"Macaulay2 {self.engine_version}"
         return "exact linear algebra (FLINT)"
@@ -179,7 +179,7 @@ class AllSizes(AllSizesResult):
 
 
 def _fibre_json(stratum: Stratum) -> Json:
-    """The fields of a stratum, with the names of its base cases in place of these."""
+    """The fields of a stratum by name; "ideals" has the names of the base cases."""
     return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
 
 
@@ -262,7 +262,7 @@ def decide(
 def _verdict(
     statement: Statement, prediction: Prediction, facts: SizeOrbitSets, counts: dict[str, int]
 ) -> Verdict:
-    """The verdict on a statement, with the sizes where each of its hypotheses fails first.
+    """The verdict on a statement, and for each hypothesis the sizes where it is the first to fail.
 
     The prediction is compared with the facts for these sizes too, as if the hypotheses held.
     ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
@@ -372,6 +372,16 @@ def cross_check_all_sizes(
     Statements that have no form for all sizes are left out, and named in ``not_stated`` of the
     result. At the limit on time the verdicts so far are returned.
 
+    Parameters
+    ----------
+    statements : sequence of Statement
+        At least one of them has a form for all sizes.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        The limit on time, in seconds; no limit when left out.
+
     Raises
     ------
     MethodUnavailableError
@@ -435,7 +445,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         """Return a row for a verdict of a certificate, with its sets of sizes in words.
 
         ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
-        "fails_for" and "undecided_for". Raises ValueError if it does not follow from the sets.
+        "fails_for" and "undecided_for". ValueError if the decision does not follow from these.
         """
         follows = _verdict_by_sets(verdict)
         if follows != verdict["verdict"]:
@@ -456,7 +466,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         return base_ideals_script()
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
-        """About the statements, the closures and the types of weights for all sizes."""
+        """Return the questions about the statements, the closures and the types of weights."""
         from m2bridge.families.attention.all_sizes.closures import QUESTIONS  # imports NumPy
 
         exposed = ExposedOfAllSizes(key="exposed", family=self)
@@ -479,7 +489,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
 
     @property
     def observation(self) -> str:
-        """The key: it is decided alone."""
+        """The name of the observation: the key, as no other question shares this observation."""
         return self.key
 
     def observe(self, model: AllSizesCase) -> AllSizes:
@@ -489,7 +499,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
         return result
 
     def names(self) -> tuple[str, ...]:
-        """Return the key."""
+        """Return the name of the only row: the key, as the statement has no parts."""
         return (self.key,)
 
     def usual(self, model: AllSizesCase) -> bool:

@@ -97,6 +97,7 @@ class Stratum:
     length : str
         Length of the fibre scheme: ``1``, ``2`` or ``d``.
     points : int
+        The number of points of the fibre, without multiplicities.
     patterns : int
         The number of patterns that were compared with base cases.
     ideals : tuple of BaseCase
@@ -133,7 +134,7 @@ NOT_PROPORTIONAL = "r = 1 and s = 1 and m = 0"
 
 
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
-    """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
+    """The strata, which are all orbits of every model with t ≥ 2, each with its kind of fibre.
 
     ``ideals`` has the fibre ideal of each base case. Where every unknown is determined the fibre is
     one reduced point. Over (1, 1, 1) the ideal has all monomials of degree 2 in each pair of
@@ -236,7 +237,8 @@ def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -
     ``ideals`` has the fibre ideal of each base case, and ``needed`` gives the ideal that the
     theorem needs of a base case. ContradictionError if there is no such case.
     """
-    # A pattern with its places in another order belongs to the same ideal with unknowns renamed.
+    # With its places in another order, the first one fixed, a pattern belongs to the same ideal
+    # with unknowns renamed.
     reordered_patterns = set(pattern.reorderings())
     for base, ideal in ideals.items():
         if ideal == needed(base) and base.pattern in reordered_patterns:
@@ -261,7 +263,7 @@ def one_point(base: BaseCase) -> ReducedGroebnerBasis:
 
 
 def squares(base: BaseCase) -> ReducedGroebnerBasis:
-    """The square of the maximal ideal: all monomials of degree 2."""
+    """The square of the maximal ideal (z_2, …, z_d): all monomials of degree 2."""
     pairs = combinations_with_replacement(_unknowns(base), 2)
     return frozenset(((_multiply_monomials(first, second), 1),) for first, second in pairs)
 
@@ -277,7 +279,8 @@ def two_points(base: BaseCase) -> ReducedGroebnerBasis:
 def two_points_or_squares(base: BaseCase) -> ReducedGroebnerBasis:
     """The needed ideal over (1, 1, 0): of two points if some place q ≥ 2 has V_1q = 1.
 
-    Else it is the square of the maximal ideal.
+    If none of these places has, their equations are z_p z_q = 0, and the ideal is the square of the
+    maximal ideal.
     """
     if 1 in base.pattern.V[0][1:]:
         return two_points(base)

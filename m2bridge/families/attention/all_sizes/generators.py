@@ -63,7 +63,8 @@ class AmongCores(VerdictScope):
     Parameters
     ----------
     decision : Decision
-        REFUTED if a single case differs; CONFIRMED if everything was computed.
+        REFUTED if a single case differs; else UNDECIDED if a limit was reached, and CONFIRMED if
+        everything was computed.
     because : str
         The failing case, the limit that was reached, or the proof and the comparison.
     """
@@ -238,11 +239,17 @@ def generators_of_all_sizes(
         The largest d and d' of the single cases.
     statements : sequence of Statement
         At least one of them is about generators.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        The limit on time, in seconds; no limit when left out.
 
     Raises
     ------
     MethodUnavailableError
-        If something was not decided, or no statement is about generators.
+        If no statement is about generators, or the generators for all sizes are not decided, as
+        :func:`closures_of_all_sizes` says.
     TimeLimitError
         If the limit was reached before the first closure was computed; or after all of them, before
         the first case was compared.
@@ -301,7 +308,7 @@ def _compare_with_polynomials(
     Raises
     ------
     TimeLimitError
-        If a limit was reached before anything was found.
+        If a limit was reached before the generators, or those up to some degree, were found.
     """
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []
@@ -310,8 +317,9 @@ def _compare_with_polynomials(
         value = VALUE_CLASSES[statement.key].of(numbers)
         with_values.append(replace(statement, predict=partial(_constant_prediction, value)))
     comparison = cross_check(model, statements=with_values)
-    # only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observations
-    if comparison.observations is None:
+    # Only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observed values.
+    # Such a case neither agrees nor differs, so it is not returned.
+    if any(verdict.observed is None for verdict in comparison.verdicts):
         raise TimeLimitError(comparison.unfinished)
     return comparison
 

@@ -41,11 +41,11 @@ IS_ORBIT = (
 
 def sizes(condition: str = "") -> isl.Set:
     """The sizes that satisfy a condition on d, dp and a; all sizes for an empty one."""
-    return isl.Set(text_of(condition))
+    return isl.Set(_sizes_text(condition))
 
 
-def text_of(condition: str = "") -> str:
-    """The sizes that satisfy a condition, as text in the library's language."""
+def _sizes_text(condition: str) -> str:
+    """The set of the sizes that satisfy a condition, as text in the library's language."""
     return _set_text(SIZE, POSITIVE, condition)
 
 
@@ -84,7 +84,7 @@ def union(sets: list[isl.Set]) -> isl.Set:
 
 
 def text(integer_set: isl.Set) -> str:
-    """The set in the library's language, which it reads again."""
+    """The set as text in the library's language, from which isl.Set makes the same set."""
     return str(integer_set.coalesce())
 
 
@@ -142,9 +142,9 @@ def zeros(polynomial: Any) -> isl.Set | None:
 
 
 def _polynomial_text(polynomial: Any) -> str:
-    """A multiple with integer coefficients of a linear polynomial, in the library's language.
+    """A positive multiple of a linear polynomial over QQ, with integer coefficients, as text.
 
-    An example is ``2 * d + -1 * a + 1``.
+    The text is in the library's language, such as ``2 * d + -1 * a + 1``.
     """
     # with this multiple all coefficients are integers
     scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
@@ -240,7 +240,7 @@ def _ambient_excess(d: Any, dp: Any) -> Any:
 
 
 class Pattern(NamedTuple):
-    """Entries of the representative of an orbit in some places: rows of A, and columns of V.
+    """Entries of the representative (A, V) in some places, some columns of A and some rows of V.
 
     Parameters
     ----------
@@ -373,15 +373,15 @@ PHRASES = WORDS.phrases
 def words(size_set: isl.Set) -> str:
     """The set of sizes in words: ``2 ≤ a < d, except (a, d') = (2, 1)``.
 
-    Without a phrase it is as the library writes it.
+    A set without a phrase in ``words.toml`` is written in the library's language.
     """
     return _phrase_or_empty(size_set) or text(size_set)
 
 
 def canonical(size_set: isl.Set) -> str:
-    """Return the one text that certificates have for this set.
+    """Return the one text that certificates have for this set, made from its phrase.
 
-    Each release of isl writes a set in other ways, so that it is not the text of the library.
+    It is not the text that the library writes, as releases of isl write a set in different ways.
 
     Raises
     ------
@@ -393,13 +393,13 @@ def canonical(size_set: isl.Set) -> str:
         raise MethodUnavailableError(
             f"a certificate needs a phrase in words.toml for {text(size_set)}"
         )
-    return text_of(PHRASES[in_words])
+    return _sizes_text(PHRASES[in_words])
 
 
 def phrase(canonical_text: str) -> str:
     """The phrase whose set has this text in certificates (:func:`canonical`); else ValueError."""
     for in_words, condition in PHRASES.items():
-        if text_of(condition) == canonical_text:
+        if _sizes_text(condition) == canonical_text:
             return in_words
     raise ValueError(f"not a set of sizes: {canonical_text!r:.80}")
 

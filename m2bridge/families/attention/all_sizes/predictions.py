@@ -87,10 +87,11 @@ class Conclusion:
     Parameters
     ----------
     false : set of sizes
+        The sizes where the conclusion is false.
     unknown : set of sizes
         The sizes where the facts do not decide it.
     vacuous : set of sizes
-        Without any orbit that the statement is about; it is true there.
+        The sizes without any orbit that the statement is about, where it is true.
     wrong : set of orbits or None
         The orbits where the statement is false; ``None`` if it is not about orbits.
     """
@@ -101,7 +102,7 @@ class Conclusion:
     wrong: isl.Set | None = None
 
     def restricted_to(self, size_set: isl.Set) -> DecidedSizes:
-        """Return the three parts of ``size_set`` with the three answers."""
+        """Return the parts of ``size_set`` where the conclusion is true, false and not decided."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)
@@ -177,7 +178,7 @@ class FormulaPrediction:
         """Compare the statement with the observed number, one set of sizes after the other.
 
         One of the sets consists of the sizes with one observed formula, one condition of the
-        statement, and α = a, or α = d. On it both numbers are polynomials.
+        statement, and α = a, or α = d. There the observed and the stated number are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
         # min(a, d) is no polynomial, but it is one under each of these conditions
@@ -205,12 +206,14 @@ class FormulaPrediction:
 class NumbersPrediction:
     """Polar degrees for each size, by a statement, which no polynomial gives.
 
-    They are compared at some sizes, and follow from the theorem on polar degrees at the others.
+    The numbers are compared at some sizes; at all others they follow from the theorem on polar
+    degrees, where its conditions hold.
 
     Parameters
     ----------
     predict : callable
-        The numbers of a size; ``None`` where it is too large, as no small one is.
+        Returns the numbers for a size, or ``None`` for a size that is too large; those at which
+        they are compared are small enough.
     observable : str
         ``polar_degrees``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis
@@ -229,7 +232,7 @@ class NumbersPrediction:
         differ = NONE
         for known_case in compared_polar_degrees(facts):
             predicted = self.predict(known_case.shape)
-            assert predicted is not None, "a small case"
+            assert predicted is not None, "None is returned for large cases only"
             decision, _ = known_case.polar_degrees.against(predicted)
             if decision is Decision.REFUTED:
                 differ = differ.union(known_case.same_functions)
@@ -244,7 +247,7 @@ class TypePrediction:
     Parameters
     ----------
     condition : str
-        On (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
+        A condition on (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
     observable : str
         ``exposed_types``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis
@@ -257,7 +260,8 @@ class TypePrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the types that are exposed.
 
-        It is false for the sizes with some type where both differ, and no size is open.
+        It is false for the sizes with some type that is exposed and not stated to be, or stated and
+        not exposed; no size is undecided.
         """
         differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)

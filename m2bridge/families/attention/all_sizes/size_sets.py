@@ -81,12 +81,12 @@ class SizeSets(VerdictScope):
 
     @property
     def failing(self) -> isl.Set:
-        """The sizes for which it is false."""
+        """The sizes for which the statement is false though it applies."""
         return self.fails_for
 
     @property
     def undecided(self) -> isl.Set:
-        """The sizes for which it is not decided."""
+        """The sizes to which the statement applies, and for which it is not decided."""
         return self.undecided_for
 
     @property

@@ -114,7 +114,7 @@ def _dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
 def _dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
-    That of the functions is the dimension of the orbit of (A, V) less the scaling. The A of rank r
+    The functions have the dimension of the orbit of (A, V), less 1 for the scaling. The A of rank r
     and the V of rank s have the dimensions r(2d − r) and s(d + d' − s), and it is m(m + d − r − s)
     conditions that the column space of A and the row space of V meet in dimension m. The row space
     of K has dimension k and contains the column space of A: such spaces are a Grassmannian of

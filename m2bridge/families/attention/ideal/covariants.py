@@ -107,6 +107,7 @@ class SourcePoints:
         sizes : tuple of int
             Dimensions of X, H, Y.
         rank : int
+            The largest rank α of A, at least 1.
         count : int
             The number of points.
         random : Random
@@ -193,7 +194,7 @@ class Covariant:
     def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
         """Return a random covariant of a type that may be nonzero, by :meth:`_may_be_nonzero`.
 
-        ``None`` if all of :data:`MAX_COVARIANT_TRIES` random ones are zero.
+        ``None`` if all of :data:`MAX_COVARIANT_TRIES` random ones are zero by this test.
         """
         n = sum(shapes[0])
         for _ in range(MAX_COVARIANT_TRIES):
@@ -380,8 +381,8 @@ def _exchanges_by_order(has_two_orders: Any, exponent: int) -> Any:
     2^exponent orders. For a covariant with (1, 0, 1) the four orders are (0, 0, 0), (1, 0, 0),
     (0, 0, 1) and (1, 0, 1).
     """
-    # The order with the number b exchanges the j-th factor with two orders if b has the binary
-    # digit 1 at 2^j.
+    # The order with the number b exchanges the j-th factor with two orders, j = 0, 1, …, if b has
+    # the binary digit 1 at 2^j. (Of factors with one order the position is not used.)
     digit_position = numpy.cumsum(has_two_orders, axis=1) - 1
     shifted_numbers = numpy.arange(1 << exponent) >> digit_position[:, :, None]
     # the last digit alone, and 0 for factors with one order
@@ -444,7 +445,7 @@ def _values_with_same_orders(
 def _check_size(count: int, *, degree: int, nu: PartitionTuple, points: SourcePoints) -> None:
     """Raise TooLargeError if the values of covariants take too long, or could be too large.
 
-    A value of a covariant of this degree, with the partition ν, has so many summands.
+    A value of a covariant of this degree, with the partition ν, has ``count`` summands.
     """
     if count * points.count > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")

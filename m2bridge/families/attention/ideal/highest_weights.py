@@ -162,17 +162,22 @@ def highest_weight_vectors(
     """Return highest weight vectors for the minimal generators of one type and degree.
 
     There are as many as the type has generators of degree n. They are independent of each other and
-    of what lower degrees generate. A combination of covariants that is zero on the core is a
-    polynomial of its ideal; it is kept if its polarization, in W ⊗ C_{n−1} for the coordinate ring
-    C, is independent of the boundaries, which lower degrees generate, and of those found before.
-    That it is zero is seen at points, and proved where as many covariants as the multiplicity of
-    the type in C_n have independent values there: then the points separate its functions in C_n.
-    Random covariants are combined, with a fixed seed, so that each call returns the same vectors.
+    of what lower degrees generate. Until all are found:
+
+    1. Random covariants are drawn, one more than the multiplicity of the type in C_n. A combination
+       of them is zero at all points.
+    2. It is kept if its polarization, in W ⊗ C_{n−1}, is independent of the boundaries, which are
+       what lower degrees generate, and of the polarizations of those kept before.
+    3. It is proved to be zero on the core, so in the ideal, once as many covariants as the
+       multiplicity in C_n have independent values: then the points separate the functions of this
+       type in C_n.
+
+    Random numbers have a fixed seed, so that each call returns the same vectors.
 
     Parameters
     ----------
     spaces : MultiplicitySpaces
-        Those of the core, with X, H and Y large enough for the type.
+        The spaces of the core, with X, H and Y large enough for the type.
     n : int
         The degree, at least 1.
     shapes : PartitionTriple
@@ -247,7 +252,8 @@ def _draw_nonzero_covariants(
 def _find_relation(rows: Any) -> list[int] | None:
     """Return coprime integers, not all zero: the coefficients of a sum of the rows that is zero.
 
-    ``rows`` is a matrix of integers; ``None`` if its rows are independent.
+    ``rows`` is a matrix of integers, and the sum is zero exactly, not modulo a prime. ``None`` if
+    the rows are independent.
     """
     kernel = integer_kernel(rows.T.tolist(), len(rows))
     if not kernel:
@@ -370,7 +376,7 @@ class GeneratedRepresentation:
         The indices are permuted such that the dominant weight, which has the same entries in
         decreasing order, becomes ``weight``.
         """
-        # the index of this weight for each index of the dominant one
+        # for X, H and Y: what each index becomes, so that the dominant weight becomes ``weight``
         new_i, new_k, new_p = map(_sorting_permutation, weight)
         new_numbers = []
         for k, i, p, q in self.coordinates:
@@ -382,7 +388,8 @@ class GeneratedRepresentation:
         """Return a basis of the polynomials of a dominant weight; empty if it does not occur.
 
         They are spanned by the images of the polynomials of the weights above under the operators
-        that replace an index j by j + 1 (:func:`_weights_above`).
+        that replace an index j by j + 1 (:func:`_weights_above`). The recursion ends, as no weight
+        of the representation is above the highest one.
 
         Raises
         ------
@@ -435,7 +442,8 @@ def _weights_above(weight: Weight) -> Iterator[tuple[int, int, Weight]]:
     """Yield (space, j, weight above) for each operator that leads to ``weight``.
 
     The operator replaces an index j of X, H or Y, for ``space`` 0, 1 or 2, by j + 1; so the weight
-    above has one index j more and one index j + 1 less. It has to have no negative entry.
+    above has one index j more and one index j + 1 less. There is none where ``weight`` has no index
+    j + 1.
     """
     for space, part in enumerate(weight):
         for j in range(len(part) - 1):
@@ -457,15 +465,8 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
     """Yield the image of the coordinate c_{k,i,p,q} under the derivation that replaces j by j + 1.
 
     The image is one coordinate, which is yielded with its coefficient, or zero: then nothing is
-    yielded, because the coordinate has no index j of this space.
-
-    Parameters
-    ----------
-    factor : Index
-        (k, i, p, q).
-    space : int
-        0 for the index i, of X; 1 for k, of H; 2 for p and q, of Y.
-    j : int
+    yielded, because the coordinate has no index j of this space. ``factor`` is (k, i, p, q), and
+    ``space`` is 0 for the index i, of X, 1 for k, of H, and 2 for p and q, of Y.
     """
     k, i, p, q = factor
     if space == 0 and i == j:
@@ -503,6 +504,8 @@ def vectors_by_type(
     size: CoreSize, types: Sequence[RepresentationType]
 ) -> Iterator[tuple[RepresentationType, list[HighestWeightVector]]]:
     """Yield each of the given types of minimal generators with its highest weight vectors.
+
+    Each is computed, and an error raised, when the iterator is advanced.
 
     Parameters
     ----------
@@ -546,7 +549,8 @@ def generators(
 ) -> Iterator[tuple[Representation, list[NumberedPolynomial]]]:
     """Yield the representations of minimal generators of a closure, each with its polynomials.
 
-    The polynomials are a basis, the highest weight vector first. Hypothesis: t ≥ 2.
+    The polynomials are a basis, the highest weight vector first. They are computed, and errors
+    raised, when the iterator is advanced. Hypothesis: t ≥ 2.
 
     Parameters
     ----------
@@ -574,7 +578,7 @@ def generators(
     all_types = representations.generators(core_size)
     higher_types = [found for found in all_types if found.degree > above]
     for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
-        # one representation, or none if it is zero for the spaces of the model
+        # a list of one representation, or of none if it is zero for the spaces of the model
         for representation in representations_of_size([generator_type], shape):
             polynomials: list[NumberedPolynomial] = []
             for vector in vectors_of_type:

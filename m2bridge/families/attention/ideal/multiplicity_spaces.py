@@ -4,10 +4,11 @@ Notation of docs/completeness.md and docs/representations.md: X, H, Y are the sp
 i, k and of the variables y, W = X ⊗ H ⊗ S²Y is that of the coordinates, C the coordinate ring of
 the core, Γ the ring of sections, which contains it. For each type S_λX ⊗ S_μH ⊗ S_νY the values of
 covariants at points with integer coordinates span three spaces: in C_n, in W ⊗ C_{n−1}, and in it
-the image of Λ²W ⊗ C_{n−2}, the boundaries. Their dimensions are the multiplicity in the coordinate
-ring, a number known by Pieri's rule, and that number less the first less the number of minimal
-generators. Ranks modulo a prime are lower bounds. Where such a bound is not the largest possible,
-the covariants are shown to span, and the rank of their values is computed over QQ.
+the image of Λ²W ⊗ C_{n−2}, the boundaries. The first has as its dimension the multiplicity c of the
+type in C_n, the second a number w known by Pieri's rule, and the third w − c less the number of
+minimal generators. Ranks modulo the prime LARGE_PRIME are lower bounds. Where such a bound is not
+the largest possible, the covariants are shown to span, and the rank of their values is computed
+over QQ.
 
 A type is a triple (λ, μ, ν) of partitions of n, n and 2n. A covariant T of this type is a product
 of determinants, a functional on W^{⊗n} which is evaluated at (c, …, c), with the general element c
@@ -103,8 +104,8 @@ def multiply_by_exterior_square(
 def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[PartitionTriple]:
     """Return the multiplicity of each type in W ⊗ C_n, from those in C_n, by Pieri's rule.
 
-    It adds a box to λ, one to μ, and a horizontal strip of two to ν. ``sizes`` are the dimensions
-    of X, H, Y.
+    The rule adds a box to λ, one to μ, and a horizontal strip of two boxes to ν. ``sizes`` are the
+    dimensions of X, H, Y.
     """
     total: Counter[PartitionTriple] = Counter()
     boxes_added = (1, 1, 2)  # for X, H, Y
@@ -129,7 +130,7 @@ def _check_dimension(
     ring: Mapping[PartitionTriple, int],
     sizes: Sizes,
 ) -> None:
-    """Raise ContradictionError unless the types of a tensor product with C_n have its dimension.
+    """Raise ContradictionError unless types add up to the dimension of a tensor product with C_n.
 
     ``types`` has the multiplicities in the product, and ``ring`` those in C_n. The other factor, W
     or Λ²W, has the dimension ``factor_dimension``; ``sizes`` are those of X, H, Y.
@@ -154,10 +155,10 @@ class RelationMultiplicities(NamedTuple):
     space : int
         The multiplicity in W ⊗ C_{n−1}.
     kernel : int
-        That in the kernel of the map from there to C_n, which is the ideal in degree n, with the
-        boundaries as the part that lower degrees generate.
+        The multiplicity in the kernel of W ⊗ C_{n−1} → C_n. The boundaries, a part of this kernel,
+        come from lower degrees; generators of degree n are the rest.
     square : int
-        That in Λ²W ⊗ C_{n−2}, which is mapped onto the boundaries.
+        The multiplicity in Λ²W ⊗ C_{n−2}, which is mapped onto the boundaries.
     """
 
     space: int
@@ -290,7 +291,10 @@ class MultiplicitySpaces:
     def _relation_multiplicities(
         self, n: int
     ) -> Iterator[tuple[PartitionTriple, RelationMultiplicities]]:
-        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1."""
+        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1.
+
+        Each is yielded with its multiplicities in this kernel and in two other spaces.
+        """
         in_ring = self.ring(n)
         in_tensor_product = pieri(self.ring(n - 1), self.sizes)
         in_squares: Counter[PartitionTriple] = Counter()
@@ -398,7 +402,7 @@ class MultiplicitySpaces:
         ----------
         shapes : PartitionTriple
         multiplicities : RelationMultiplicities
-            Those of the type.
+            The multiplicities of the type.
         basis : list of EvaluatedCovariant
             Covariants with independent boundaries, with which the result begins.
 
@@ -418,7 +422,7 @@ class MultiplicitySpaces:
             shapes, square, partial(alternating_values, points=points)
         )
         exact_rank = rank(boundary_values(spanning, points).tolist())
-        if spanning:
+        if spanning:  # none are needed where the type does not occur in Λ²W ⊗ C_{n−2}
             images = self._evaluate_at_few_points(boundary_values, kernel, spanning) % LARGE_PRIME
             basis = _drop_dependent([*basis, *zip(spanning, images, strict=True)], kernel)
         # the basis is chosen by values modulo the prime, at few points, and may be too small
@@ -492,7 +496,7 @@ class MultiplicitySpaces:
         return found
 
     def _draw_covariants(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
-        """Return ``count`` random covariants of a type; fewer where all that are seen are zero."""
+        """Return ``count`` random covariants of a type; fewer if only zero ones are drawn."""
         drawn = []
         for _ in range(count):
             covariant = Covariant.random(shapes, self.random)

@@ -79,7 +79,7 @@ class CoordinateRing:
     multiplicities : tuple of dict
         Multiplicities of types in C_0, …, C_{B−1}; the ideal is generated in degrees ≤ B.
     all_sections_from : int
-        The degree from which on C_n = Γ_n.
+        The least degree from which on C_n = Γ_n.
     """
 
     size: CoreSize
@@ -227,7 +227,8 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[RepresentationTy
     """Yield the types of minimal generators with a partition of more rows than the core has
     dimensions in X, H or Y.
 
-    They are those up to the degree ``last``, or all if it is ``None``.
+    Types of a degree above ``last`` are left out; none are if ``last`` is ``None``. Types are
+    computed, and errors raised as by :func:`generators`, when the iterator is advanced.
 
     Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
     m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The
@@ -312,13 +313,13 @@ def values_and_generators(
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     """Return the Hilbert series of a closure, t ≥ 2.
 
-    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
-
     If a polynomial gives the values from degree n on, the numerator of the series has degree less
-    than n plus the dimension; so as many values as n plus the dimension determine the series.
+    than n plus the dimension of the cone; so that many first values determine the series.
+
+    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
     """
     ring = coordinate_ring(CoreSize.of(shape))
-    dimension = dimension_formula(shape)
+    dimension = dimension_formula(shape)  # of the cone
     # The number of sections is a polynomial for n ≥ 1 only.
     polynomial_from = max(ring.all_sections_from, 1)
     count = dimension + polynomial_from
@@ -349,8 +350,8 @@ def from_multidegrees(
     shape : LayerSizes
     counts : mapping from (int, tuple of int) to int
         The number of generators by degree and multidegree. A multidegree has d' + d + d entries:
-        how often each index k, i, and p or q occurs. Of the multidegrees that permutations of the
-        indices exchange, one is enough.
+        how often each index k, i, and p or q occurs. Multidegrees that permutations of the indices
+        exchange have equal numbers, and one of them is enough.
 
     Raises
     ------

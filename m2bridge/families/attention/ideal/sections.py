@@ -50,7 +50,8 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
 
     It is the number of sections h(n), less the few representations S_(n−1,1) X ⊗ S_(n−1,1) H that
     were seen to be missing for d = 3, α ≥ 2 and d' ≥ 2 (:data:`FEWER_FORMS`: 3 for n = 2, 8 for
-    n = 3).
+    n = 3). For d ≥ 4, d' ≥ 2, α ≥ 2 the number is too large in some degrees, and is not used as a
+    prediction (:func:`.why_no_prediction`).
 
     Examples
     --------
@@ -89,8 +90,8 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     """
     source = determinantal_hilbert_function(columns, variables, rank, n)
     value = source * monomial_count(variables * rows, n)
-    # Not sections are forms with different values at the two preimages of functions q ⊗ h ⊗ k·v,
-    # where k and v are exchanged; those are S_n X ⊗ S_n H ⊗ Λ²(S_n Y).
+    # Forms with different values at the two preimages of functions q ⊗ h ⊗ k·v, where k and v are
+    # exchanged, are not sections; they are S_n X ⊗ S_n H ⊗ Λ²(S_n Y).
     exchanged = comb(monomial_count(variables, n), 2)
     value -= monomial_count(columns, n) * monomial_count(rows, n) * exchanged
     # Nor are forms that are odd in k − v, where both preimages come together: products of hooks
@@ -266,7 +267,8 @@ def _source_multiplicities(size: CoreSize, n: int) -> Counter[PartitionTriple]:
     """Return the multiplicity of each type in degree n of the coordinate ring of the source.
 
     The source has the matrices (A, V); by Cauchy's formula the forms of degree n in A and n in V
-    are the sum of all S_λ X ⊗ S_λ Y ⊗ S_μ H ⊗ S_μ Y.
+    are the sum of all S_λ X ⊗ S_λ Y ⊗ S_μ H ⊗ S_μ Y, where λ has at most e rows and μ at most f.
+    The rule of Littlewood and Richardson decomposes S_λ Y ⊗ S_μ Y.
     """
     e, f, m = size.dimensions
     multiplicities: Counter[PartitionTriple] = Counter()

@@ -65,7 +65,7 @@ class HilbertValues(PartialValue):
     def first_values(self, number: int) -> tuple[int, ...]:
         """Return H(0), …, H(number − 1) by the Hilbert series.
 
-        It must be known, as it is for all predicted functions.
+        The series must be known, as it is for all predicted functions.
         """
         assert self.series is not None
         return tuple(self.series.value(n) for n in range(number))
@@ -76,12 +76,15 @@ class HilbertValues(PartialValue):
 
 
 def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
-    """Return the predicted Hilbert function; ``None`` where there is no prediction."""
-    if why_no_prediction(shape):
+    """Return the predicted Hilbert function; ``None`` where there is no prediction.
+
+    There is none for one token, and for the sizes that :func:`.why_no_prediction` names.
+    """
+    if why_no_prediction(shape):  # the reason, empty if there is a prediction
         return None
     dimension = dimension_formula(shape)
     series = predicted_series(shape, dimension)
-    # as many values as determine the series, whose numerator has at most so many coefficients
+    # as many values as the numerator has coefficients at most: they determine the series
     values = tuple(series.value(n) for n in range(dimension + 4))
     return HilbertValues(values, series)
 
@@ -95,7 +98,7 @@ class GeneratorNumbers(PartialValue):
     counts : tuple of pairs of int
         Degrees with their numbers, in increasing order.
     last : int or None
-        The last degree that was computed; ``None`` if there are no generators of higher degree.
+        The last degree that was computed; ``None`` if ``counts`` has the generators of all degrees.
     """
 
     counts: tuple[tuple[int, int], ...]
@@ -112,8 +115,8 @@ class GeneratorNumbers(PartialValue):
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted numbers, and the comparison in a sentence.
 
-        They are REFUTED by a different number in one degree that was computed. Otherwise they are
-        CONFIRMED if all degrees were computed, and UNDECIDED if not.
+        The prediction is REFUTED by a different number in one degree that was computed. Otherwise
+        it is CONFIRMED if all degrees were computed, and UNDECIDED if not.
         """
         computed = dict(self.counts)
         predicted_counts = dict(predicted.counts)
@@ -142,7 +145,7 @@ class GeneratorNumbers(PartialValue):
         return Decision.UNDECIDED
 
     def degrees_text(self) -> str:
-        """Return in which degrees generators were computed, in words."""
+        """Return up to which degree generators were computed, in words."""
         if self.last is None:
             return "in all degrees"
         return f"in degrees ≤ {self.last}; higher ones are not computed without the core"
@@ -163,9 +166,9 @@ class GeneratorDegrees(GeneratorNumbers):
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted degrees, and the comparison in a sentence.
 
-        They are REFUTED by a degree that was computed and has generators where none are predicted,
-        or has none where some are predicted. Otherwise they are CONFIRMED if all degrees were
-        computed, and UNDECIDED if not.
+        The prediction is REFUTED by a degree that was computed and has generators where none are
+        predicted, or has none where some are predicted. Otherwise it is CONFIRMED if all degrees
+        were computed, and UNDECIDED if not.
         """
         compared = self.compared_degrees(predicted)
         computed_counts = dict(self.counts)
@@ -174,8 +177,8 @@ class GeneratorDegrees(GeneratorNumbers):
         expected = [degree for degree in compared if predicted_counts.get(degree, 0) > 0]
         found = [degree for degree in compared if computed_counts.get(degree, 0) > 0]
         # predictions of generators are computed by the core
-        computed_text = f"{_degrees_text(found)}, {self.degrees_text()}"
-        text = f"by the core {_degrees_text(expected)}; computed: {computed_text}"
+        computed_text = f"{_list_in_words(found)}, {self.degrees_text()}"
+        text = f"by the core {_list_in_words(expected)}; computed: {computed_text}"
         if found != expected:
             return Decision.REFUTED, text
         return self.decision_on_agreement(), text
@@ -194,7 +197,7 @@ class GeneratorDegrees(GeneratorNumbers):
         return (*[degree for degree, number in self.counts if number], self.last)
 
 
-def _degrees_text(degrees: Sequence[int]) -> str:
+def _list_in_words(degrees: Sequence[int]) -> str:
     """Return degrees of generators in words: "degrees 2, 4", "degree 2" or "no generators"."""
     listed = ", ".join(map(str, degrees))
     if len(degrees) > 1:
@@ -203,7 +206,7 @@ def _degrees_text(degrees: Sequence[int]) -> str:
 
 
 def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
-    """Return the number of minimal generators in each degree, from representations; t ≥ 2."""
+    """Return {degree: number of minimal generators} from representations of the core; t ≥ 2."""
     return dict(generator_counts(representations(shape)))
 
 

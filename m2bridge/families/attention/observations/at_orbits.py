@@ -65,11 +65,12 @@ class OrbitFacts:
     source_smooth : bool
         Whether {rk A ≤ α} is smooth at the rank r of A in the orbit: α = d or r = α.
     singular : bool or None
-        Whether the Zariski closure is singular on the orbit. If the parametrization is birational:
-        true if the fibre is not one reduced point; if it is, false where the source is smooth, true
-        where the source is singular and there are more tangent vectors than the dimension, and else
-        undecided. If it is not birational: as the bounds for the tangent dimension decide. ``None``
-        means undecided.
+        Whether the Zariski closure is singular on the orbit; ``None`` means undecided. If the
+        parametrization is not birational, the bounds for the tangent dimension decide. Else it is
+
+        1. true if the fibre is not one reduced point;
+        2. else false if the source is smooth there;
+        3. else true if there are more tangent vectors than the dimension, and undecided if not.
     critical : bool
         Whether the differential of the projective parametrization is not injective on the tangent
         space.
@@ -181,13 +182,16 @@ class Observations(Observed):
 
     @property
     def generic_fibre(self) -> Fibre:
-        """The fibre over the dense orbit, where some orbit was observed."""
+        """The fibre over the dense orbit; to be asked for only where some orbit was observed."""
         assert self.generic is not None
         return self.generic
 
     @property
     def is_birational(self) -> bool:
-        """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        """Whether the generic fibre is one reduced point.
+
+        To be asked for only where some orbit was observed.
+        """
         # a multiple point has a larger length
         return self.generic_fibre.length == 1
 
@@ -245,7 +249,7 @@ class Observations(Observed):
     def _is_boundary_proved(self, fact: OrbitFacts) -> bool:
         """Return whether ``fact.boundary`` is proved, be it true or false.
 
-        It is true where the fibre is not reduced.
+        ``fact.boundary`` is true where the fibre is not reduced.
         """
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit
@@ -486,10 +490,10 @@ def _applies_to_birational(case: Observations) -> bool:
     generic fibre is one reduced point.
 
     For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
-    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; the
-    other ones that are in it are tangent to the fibre. The tangent space of a fibre of length l
-    with p points has dimension l − p, so the dimension of the kernel is at most that plus the
-    dimension of the Grassmannian.
+    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; all
+    further ones in it are tangent to the fibre. At a point of a fibre of length l with p points the
+    tangent space has at most dimension l − p, as the length at this point is at most l − p + 1. So
+    the dimension of the kernel is at most l − p plus the dimension of the Grassmannian.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False
@@ -499,7 +503,7 @@ def _applies_to_birational(case: Observations) -> bool:
         kernel_bound = fact.fibre.length - fact.fibre.points + grassmannian_dimension
         # Y has the dimension of the closure, as the map is birational
         codimension = case.dimension - (fact.dimension + grassmannian_dimension)
-        # over the dense orbit both are zero
+        # over the dense orbit the kernel and the codimension are zero
         if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return True

@@ -1,11 +1,12 @@
 """Observations of numbers by degree of one closure: its Hilbert function, and its generators.
 
-The closure is computed without its core, from which the predictions come
+A core is a small model whose closure determines those of larger ones. Generators are predicted from
+the core, and observed without it. The Hilbert function is predicted by the formula for sections,
+and observed as :func:`m2bridge.maps.closure.closure` finds it, which may use the core
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
 a closure can take long; so they are observed separately.
 
-A core is a small model whose closure determines those of larger ones; predictions are computed from
-it. An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
+An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
 minimal generators of the ideal by degree) or "generator_degrees" (the degrees of these alone). A
 cross-check compares ``value`` with the prediction, and shows ``table``.
 """
@@ -27,7 +28,7 @@ from m2bridge.families.attention.ideal.values_by_degree import (
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure_result import Closure, Completeness
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.statements.statement import Observed, Value
@@ -51,11 +52,44 @@ def degree_for(shape: LayerSizes) -> int:
     return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
 
+NOT_COMPUTED = "not computed"
+"""The entry of a table for a computed number above the last degree that was computed, and for all
+predicted numbers where a limit was reached before the prediction was computed.
+"""
+
+
 class NumbersByDegree(NamedTuple):
-    """Numbers of one kind, computed and predicted ones: {degree: number}."""
+    """Numbers of one kind, computed and predicted ones: {degree: number}; zeros may be left out.
+
+    Parameters
+    ----------
+    computed : mapping from int to int
+    predicted : mapping from int to int, or None
+        ``None`` if the prediction is not known.
+    last : int or None
+        The last degree that was computed; ``None`` if ``computed`` is about all degrees that
+        ``predicted`` has.
+    """
 
     computed: Mapping[int, int]
-    predicted: Mapping[int, int]
+    predicted: Mapping[int, int] | None
+    last: int | None = None
+
+    def degrees(self) -> list[int]:
+        """Return the degrees with a number, in increasing order."""
+        return sorted({*self.computed, *(self.predicted or {})})
+
+    def computed_in(self, degree: int) -> int | str:
+        """Return the computed number in a degree, or in words that it was not computed."""
+        if self.last is not None and degree > self.last:
+            return NOT_COMPUTED
+        return self.computed.get(degree, 0)
+
+    def predicted_in(self, degree: int) -> int | str:
+        """Return the predicted number in a degree, or in words that it was not computed."""
+        if self.predicted is None:
+            return NOT_COMPUTED
+        return self.predicted.get(degree, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +102,8 @@ class ObservedByDegree(Observed):
         The model of single-layer attention.
     limit : str
         The limit that was reached before all was computed, or empty.
+    remarks, engine_version, seconds
+        As in :class:`.Observed`.
     """
 
     model: LayerSizes
@@ -83,7 +119,10 @@ class ObservedByDegree(Observed):
 
     @abstractmethod
     def columns(self) -> NumbersByDegree:
-        """Return the two columns of the table: computed and predicted numbers, each by degree."""
+        """Return the columns of the table: computed and predicted numbers, each by degree.
+
+        A degree that one of them lacks has the number 0, if it was computed.
+        """
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: those that differ are in the verdict."""
@@ -99,8 +138,8 @@ class ObservedByDegree(Observed):
         The first :data:`MAX_SHOWN_DEGREES` degrees with a number are shown.
         """
         columns = self.columns()
-        degrees = sorted({*columns.computed, *columns.predicted})[:MAX_SHOWN_DEGREES]
-        rows = [(n, columns.computed.get(n, 0), columns.predicted.get(n, 0)) for n in degrees]
+        degrees = columns.degrees()[:MAX_SHOWN_DEGREES]
+        rows = [(n, columns.computed_in(n), columns.predicted_in(n)) for n in degrees]
         if not rows:
             return None
         no_caption = ""
@@ -116,7 +155,7 @@ class ObservedHilbertFunction(ObservedByDegree):
     computed : HilbertValues or None
         ``None`` if no value was proved.
     predicted : tuple of int
-        The predicted values, as many as were computed.
+        The predicted values, as many as were computed; empty if they are not known.
     """
 
     computed: HilbertValues | None = None
@@ -150,8 +189,9 @@ class ObservedHilbertFunction(ObservedByDegree):
     def columns(self) -> NumbersByDegree:
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
         computed = dict(enumerate(self._computed_values))
-        predicted = dict(enumerate(self.predicted))
-        return NumbersByDegree(computed, predicted)
+        if not self.predicted:
+            return NumbersByDegree(computed, predicted=None)
+        return NumbersByDegree(computed, predicted=dict(enumerate(self.predicted)))
 
     def formulas(self) -> Sequence[str]:
         """Return a formula in LaTeX with the first values of the function, if any is known."""
@@ -180,16 +220,19 @@ class ObservedGenerators(ObservedByDegree):
 
     Parameters
     ----------
-    computed, predicted : dict of int to int
-        The computed and the predicted numbers of generators by degree.
+    computed : dict of int to int
+        The computed numbers of generators by degree.
+    predicted : dict of int to int, or None
+        The predicted numbers by degree; ``None`` if they are not known.
     last : int or None
-        The last degree that was computed; ``None`` if these are all generators.
+        The last degree that was computed, 0 if no ideal was found; ``None`` if these are all
+        generators.
     found : bool
         Whether the ideal was found, at least up to a degree.
     """
 
     computed: dict[int, int] = field(default_factory=dict)
-    predicted: dict[int, int] = field(default_factory=dict)
+    predicted: dict[int, int] | None = None
     last: int | None = 0
     found: bool = False
 
@@ -222,22 +265,28 @@ class ObservedGenerators(ObservedByDegree):
 
     def columns(self) -> NumbersByDegree:
         """Return the computed and the predicted numbers of generators by degree."""
-        return NumbersByDegree(self.computed, self.predicted)
+        return NumbersByDegree(self.computed, self.predicted, self.last)
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers by degree, and the last degree that was computed.
 
-        The latter is ``None`` if these are all generators.
+        The latter is 0 if no ideal was found, and ``None`` if these are all generators. "predicted"
+        is empty, too, if the prediction is not known.
         """
+        predicted = self.predicted or {}
         return {
             "computed": {str(n): number for n, number in self.computed.items()},
-            "predicted": {str(n): number for n, number in self.predicted.items()},
+            "predicted": {str(n): number for n, number in predicted.items()},
             "computed_up_to_degree": self.last,
         }
 
     def to_macaulay2(self) -> str:
-        """Return computed and predicted numbers as Macaulay2 hash tables."""
-        lines = (_m2_table("computed", self.computed), _m2_table("predicted", self.predicted))
+        """Return computed and predicted numbers as Macaulay2 hash tables.
+
+        That of predicted numbers is empty, too, if the prediction is not known.
+        """
+        predicted = self.predicted or {}
+        lines = (_m2_table("computed", self.computed), _m2_table("predicted", predicted))
         return "\n".join(lines)
 
 
@@ -322,17 +371,25 @@ def observe_generators(model: Any) -> ObservedGenerators:
     if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
     variety = _closure_without_core(model)
-    completeness = variety.completeness
     return ObservedGenerators(
         model=model,
         computed=variety.generator_degrees or {},  # None if the ideal was not found
-        # None: these are all generators
-        last=None if completeness.proved else completeness.degree,
+        last=last_computed_degree(variety.completeness),
         found=bool(variety.equations),
         limit=variety.unfinished,
         engine_version=variety.engine_version,
         seconds=variety.seconds,
     )
+
+
+def last_computed_degree(completeness: Completeness) -> int | None:
+    """Return the last degree whose generators were computed; ``None`` if these are all.
+
+    It is 0 if no ideal was found.
+    """
+    if completeness.proved:
+        return None
+    return completeness.degree or 0  # the degree is None if no ideal was found
 
 
 def _closure_without_core(model: Any) -> Closure:

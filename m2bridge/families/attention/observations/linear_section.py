@@ -52,7 +52,7 @@ def section_points(shape: LayerSizes) -> int | None:
 def is_section_counted(shape: LayerSizes) -> bool:
     """Return whether the points of the section are counted. This depends on the case alone.
 
-    They are for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` points are expected. The
+    They are counted for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` are expected. The
     unknowns are the coefficients of all factors but the longest, without the first, which are 1.
     The equations of the lowest weights express the coefficients of the longest factor by the
     unknowns. As many equations, of larger weights, remain as there are unknowns. By Bézout's
@@ -66,7 +66,7 @@ def is_section_counted(shape: LayerSizes) -> bool:
     largest_length = max(lengths)
     weights = _weights_of_unknowns(lengths, lengths.index(largest_length))
     if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # The quotient of both products is at least 2^n for n unknowns, and 2^n is too large: With m
+        # The quotient below is at least 2^n for n unknowns, and 2^n is too large: With m
         # unknown coefficients of the longest factor the remaining weights are m + 1, m + 2, …. The
         # unknowns of another factor have the weights 1, 2, …, up to m at most. So the quotient is a
         # product of n numbers, each at least (m + j)/j for some j ≤ m, which is at least 2.

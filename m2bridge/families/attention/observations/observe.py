@@ -126,10 +126,13 @@ def deduce_observations(
 ) -> Observations:
     """Return the observations that follow from fibres and tangent spaces, without Macaulay2.
 
-    Where the generic fibre is one point, the lemma at the top of the file says that an orbit with a
-    longer fibre is singular, and one whose fibre is one reduced point, at which the source is
-    smooth, is smooth; if the source is singular there, tangent vectors decide. Where the generic
-    fibre is not one point, bounds for tangent dimensions decide.
+    Where the generic fibre is one reduced point, the lemma at the top of the file says of an orbit:
+
+    * It is singular if its fibre is longer.
+    * It is smooth if its fibre is one reduced point at which the source is smooth; if the source is
+      singular at this point, tangent vectors decide.
+
+    Where the generic fibre is longer, bounds for tangent dimensions decide.
 
     Parameters
     ----------
@@ -137,8 +140,7 @@ def deduce_observations(
     fibre_schemes : Fibres
         The fibres over all orbits, or over some with the dense one.
     tangents : mapping from Orbit to OrbitTangents, optional
-        The result of :func:`m2bridge.families.attention.orbits.tangents.orbit_tangents`, perhaps of
-        some orbits only, with the dense one; computed when left out.
+        The tangent spaces at all orbits, or at some with the dense one; computed when left out.
     degree : bool
         Whether the degree of the closure is computed.
 
@@ -159,8 +161,7 @@ def deduce_observations(
         # not all tangent spaces were computed
         limit = time_limit_after([fact.orbit for fact in facts], model)
     remarks = _agreement_remarks(generic, tangents, limit)
-    # None: not asked for, or not known
-    degree_of_closure = None
+    degree_of_closure = None  # not asked for, or not known
     # the projection formula needs an empty base locus
     if degree and fibre_schemes.base_locus_empty:
         points = section_points(model)
@@ -186,8 +187,7 @@ def _facts_at_orbits(
 ) -> list[OrbitFacts]:
     """Return the facts at all orbits whose fibre and tangent space are known, in increasing order.
 
-    The dense orbit has to be among them. The others may be some only, if a limit was reached on the
-    way to all fibres, or to all tangent spaces.
+    The dense orbit has to be among them; others may be missing, if a limit was reached before.
 
     Raises
     ------
@@ -219,11 +219,11 @@ def _agreement_remarks(
     Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
     orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
     second method for that, and equations a third one where they give upper bounds. After a
-    ``limit`` the methods agree on the orbits that were observed until then, as the remarks say.
+    ``limit`` each remark says on how many orbits the methods agree.
     """
     methods = ["fibres"]
     if generic.length == 1:
-        # over a longer generic fibre, fibres decide nothing of the kind: tangents decide alone
+        # where the generic fibre is longer, fibres do not decide which orbits are singular
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
@@ -288,14 +288,14 @@ def _facts_at_orbit(
     """
     preimages = fibre_points(orbit, model)
     _check_fibre(fibre, preimages, orbit, critical=tangent.critical)
-    smooth = source_is_smooth(orbit, model)
+    is_source_smooth = source_is_smooth(orbit, model)
     known = tangent.known
     if generic.length > 1:
-        # not birational, so the lemma does not apply; but the dense orbit is smooth in any case
-        if tangent.dimension == dimension:
+        # not birational, so the lemma does not apply
+        if tangent.dimension == dimension:  # the dense orbit, smooth in any case
             known = intersect_bounds(known, Bounds.at_most(dimension, "the dense orbit is smooth"))
         singular = singular_by_bounds(known, dimension)
-    elif fibre.length > 1 or smooth:
+    elif fibre.length > 1 or is_source_smooth:
         # the lemma: a longer fibre is over a singular point; one reduced point that is smooth in
         # the source is over a smooth point
         singular = fibre.length > 1
@@ -308,7 +308,7 @@ def _facts_at_orbit(
         dimension=tangent.dimension,
         fibre=fibre,
         preimages=preimages,
-        source_smooth=smooth,
+        source_smooth=is_source_smooth,
         singular=singular,
         critical=tangent.critical,
         boundary=tangent.critical,  # the fibre is not reduced
@@ -343,8 +343,8 @@ def _check_fibre(
 def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
     """Return whether the variety of matrices of rank ≤ α is smooth at the A of the orbit.
 
-    It is for α = d, where it consists of all matrices, and at matrices of rank α, because these are
-    one orbit. At a smaller rank the derivatives of all minors vanish, and it is singular.
+    It is for α = d, where it consists of all matrices, and at matrices of rank α, which are one
+    orbit. At a smaller rank the derivatives of all minors vanish, so that it is singular.
     """
     return model.alpha in (model.d, orbit.r)
 
@@ -357,16 +357,19 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
     Raises
     ------
     ContradictionError
-        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
-        by equations; if there are more tangent vectors than the equations allow; if a singular
-        orbit's closure has smooth points; if the dimension is not that of the source less one.
+        If one of these is found:
+
+        * the dimension is not that of the source less one;
+        * an orbit that is smooth by its fibre has more tangent vectors than the dimension;
+        * an orbit that is singular is smooth by equations;
+        * an orbit has more tangent vectors than equations allow;
+        * an orbit in the closure of a singular one is smooth.
     """
     _check_dimension(dimension, model)
     singular = [fact.orbit for fact in facts if fact.singular]
     for fact in facts:
         evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
-        # of the tangent dimension: at least ``lower``, by explicit vectors, and at most ``most``,
-        # by equations, which is infinite without them
+        # bounds of the tangent dimension, by vectors and by equations (infinite without equations)
         lower, most = fact.tangent_lower, fact.tangent.most
         if fact.singular is False and lower > dimension:
             raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
@@ -433,7 +436,7 @@ def observe(
         Whether equations of the closure give upper bounds for tangent dimensions, as a third way to
         find the singular orbits.
     polar : bool
-        Whether polar degrees are counted too, in small cases.
+        Whether polar degrees are counted too, in small cases; not without ``degree``.
 
     Returns
     -------
@@ -530,9 +533,9 @@ def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Nu
 
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
-    """Return whether elimination was tried and gives the same degree of the closure.
+    """Return whether elimination gives the same degree; False where it reached a limit.
 
-    It is not tried for many coordinates; False then, and where it reached a limit.
+    It is not tried, and False is returned, for many coordinates.
 
     Raises
     ------
@@ -559,9 +562,8 @@ def by_fibres(shape: LayerSizes) -> LocusFindings:
     """Return the findings about the singular locus, by fibres of the projective parametrization.
 
     A point of the closure is smooth exactly if its fibre is one reduced point of the source at
-    which the source is smooth (docs/mathematics.md); one fibre is computed for each orbit. If a
-    limit was reached, the findings are about the orbits done before, or about none, and
-    ``unfinished`` is the limit in words.
+    which the source is smooth (docs/mathematics.md); one fibre is computed for each orbit. After a
+    limit, ``unfinished`` in words, the findings are about the orbits done before, if any.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:

@@ -77,6 +77,9 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
 def _exact_value(name: str, value: Any) -> Rational:
     """Return the value that a function has for the coordinate ``name``, a rational number.
 
+    ``value`` is an int, a Fraction or a Rational, or a float, which is refused; the public
+    ``membership`` has refused all else before.
+
     Raises
     ------
     InvalidCaseError
@@ -261,7 +264,7 @@ def fibre_by_moments(
     Raises
     ------
     ContradictionError
-        If there are more points than Theorem 3.2 allows.
+        If there are more than two points, or two of which one is multiple, against Theorem 3.2.
     MethodUnavailableError
         If the points are irrational and their numbers too long.
     """

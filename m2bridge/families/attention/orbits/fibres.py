@@ -160,7 +160,7 @@ def _weights_from_first_row(
 
     The sums S_kiq = A_qi V_k1 + A_1i V_kq are coefficients of l_i·v_k. As V_11 = 1, A_1i is the
     coefficient of y_1² in l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is
-    that in l_1·v_k, and i = 1 gives V_kq = S_k1q − A_q1 V_k1.
+    the coefficient of y_1² in l_1·v_k, and i = 1 gives V_kq = S_k1q − A_q1 V_k1.
 
     Parameters
     ----------
@@ -286,6 +286,8 @@ def fibres(
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
+    timeout : float, optional
+        The limit on time, in seconds.
     wanted : sequence of Orbit, optional
         Some of the orbits, beginning with the dense one; all when left out.
 
@@ -441,7 +443,8 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
       vanish where all forms are multiples of one form.
     * ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
       vanish, no two summands have different signs: none is negative if the one form, of rank at
-      most 2, is semidefinite, and none is positive if it has real linear factors.
+      most 2, is semidefinite, and none is positive if it has real linear factors. So the sum is
+      positive exactly if this form is semidefinite of rank 2.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring

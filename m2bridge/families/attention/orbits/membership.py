@@ -91,7 +91,7 @@ class Membership(Result):
     weights : tuple of (A, V)
         All weights of the function up to rescaling, as SymPy matrices; complex where the function
         is only in the closure. For the zero function, which all (A, V) with A = 0 or V = 0 have,
-        one pair: that given, if its A has rank ≤ α; else A = V = 0.
+        one pair: the given one, if its A has rank ≤ α; else A = V = 0.
     length : int or None
         Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
         finite.
@@ -325,7 +325,7 @@ def _membership_of_zero(
         orbit=None,
         weights=(weights,),
         length=None,
-        singular=model.independent_count > dimension_bound(model),
+        singular=model.independent_count > dimension_bound(model),  # for t ≥ 2 the dimension
         boundary=model.d > 1,
         engine_version="",
         seconds=clock().seconds,

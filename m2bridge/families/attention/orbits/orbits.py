@@ -104,7 +104,7 @@ def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
 
 
 def _rank_pairs(shape: LayerSizes) -> Iterator[tuple[int, int]]:
-    """Return the pairs (rk A, rk V) of ranks that nonzero functions have: both are at least 1."""
+    """Return an iterator of the pairs (rk A, rk V) that nonzero functions have, both at least 1."""
     return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
 
 

@@ -366,10 +366,7 @@ def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> Po
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return a map with all functions of the model as images, from weights without relations.
-
-    Hypothesis: a ≤ d. The map is computed once for each case.
-    """
+    """Return the map of :func:`free_parametrization` for a case with a ≤ d, computed once."""
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -394,7 +391,7 @@ def multigraded_attention(
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
 
-    That of c_k_i_p_q is (e_k, e_i, e_p + e_q), with unit vectors. It comes from the grading of
+    The coordinate c_k_i_p_q has (e_k, e_i, e_p + e_q), with unit vectors, from the grading of
     weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has
     (0, e_i, 0), and K_e_p has (0, 0, e_p).
 
@@ -460,10 +457,11 @@ def exchange_indices_in_name(name: str, roles: str, s: int) -> str:
 
 
 def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield a lower bound for the dimension, which is also the upper one, or nothing.
+    """Yield one lower bound for the dimension, equal to the upper bound, or nothing.
 
     The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
-    and at most two tokens; there C stands for A, and the row m for V.
+    and at most two tokens; there C, of rank at most α, stands for A, and the row m for V. The
+    differential is that on all matrices C and rows m.
 
     If the kernel of the differential at some weights (C, m) of the block is as small as it can be,
     and the quadratic form yᵀCy is not zero, then the kernel at generic weights of every size is as
@@ -475,7 +473,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     ----------
     shape : LayerSizes
     characteristic : int
-        That of the field: a prime, or 0 for QQ.
+        The characteristic of the field: a prime, or 0 for QQ.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))

@@ -65,7 +65,10 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
 @lru_cache(maxsize=4096)
 def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
-    """Return the ranks of the tangent map of the group action, for these kept symbols."""
+    """Return the ranks of the tangent map of the group action, where the classes are ``kept``.
+
+    They are the numbers of symbols that :meth:`IndexClasses.kept` returns.
+    """
     spaces = WeightSpaces.of(kept)
     image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
     return spaces.ranks(spaces.unit_matrices(), image_of)
@@ -150,9 +153,10 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
 
 @lru_cache(maxsize=4096)
 def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
-    """Return the ranks of the differential on the tangent space of the source, for kept symbols.
+    """Return the ranks of the differential on the tangent space of the source.
 
-    ``all_are_tangent`` says whether all matrices are tangent to the variety of those of A.
+    ``kept`` has the numbers of symbols that :meth:`IndexClasses.kept` returns; ``all_are_tangent``
+    says whether all d×d matrices are tangent to {rk A ≤ α} (:func:`_all_are_tangent`).
     """
     spaces = WeightSpaces.of(kept)
     directions = list(spaces.entries_of_v())
@@ -197,8 +201,8 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
     limits that are tangent at the representative:
 
     * The direction A' = b q'ᵀ gives f(b q'ᵀ, h vᵀ) at one preimage, and f(b q'ᵀ, h lᵀ) at the
-      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α = 1 only
-      q' = q is tangent to the source at both preimages.
+      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α ≥ 2 the
+      lines A + sA' stay in the source; for α = 1 only q' = q is tangent at both preimages.
     * The direction V' = h' cᵀ gives f(w qᵀ, h' cᵀ) in the same way, for all h', c and w.
 
     Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
@@ -282,6 +286,8 @@ def tangent_upper_bounds(
         return {}
     points = _coordinates_by_orbit(shape)
     equations = _equations_at_points(shape, degree)
+    # at each orbit the gradients of all equations so far, and the bound that they give, which
+    # becomes smaller with the degree n
     gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
@@ -322,12 +328,18 @@ def _coordinates_by_orbit(shape: LayerSizes) -> dict[Orbit, tuple[int, ...]]:
 
 
 def _sum_of_ranks(orbit: Orbit) -> int:
-    """Return r + s + dim (L + U): ranks, none of which is larger for orbits in the closure."""
+    """Return r + s + dim (L + U), which is smaller for all other orbits in the closure.
+
+    None of the three numbers is larger there, and they determine the orbit.
+    """
     return orbit.r + orbit.s + orbit.span
 
 
 def _representative_coordinates(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
-    """Return all reduced coordinates of the orbit's representative, in the order of the map."""
+    """Return all reduced coordinates of the orbit's representative, in the parametrization's order.
+
+    Coordinates that are zero are among them.
+    """
     values = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
     return tuple(values[index] for index in indices(shape))
 

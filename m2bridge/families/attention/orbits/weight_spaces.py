@@ -81,10 +81,10 @@ class IndexClasses(NamedTuple):
     Parameters
     ----------
     in_both, in_l, in_u, in_neither : int
-        Indices p with e_p in L and U, in L only, in U only, and in neither, without those of the
-        symbol "twice".
+        The numbers of indices p with e_p in L and U, in L only, in U only, and in neither, without
+        the two of the symbol "twice".
     free_inputs, free_outputs : int
-        Zero columns of A, and zero rows of V.
+        The numbers of zero columns of A, and of zero rows of V.
     """
 
     in_both: int
@@ -110,7 +110,7 @@ class IndexClasses(NamedTuple):
         )
 
     def kept(self) -> "IndexClasses":
-        """Return the same with at most :data:`KEPT_SYMBOLS` symbols in each class."""
+        """Return these numbers, each replaced by :data:`KEPT_SYMBOLS` if it is larger."""
         return IndexClasses(*(min(size, KEPT_SYMBOLS) for size in self))
 
     def sizes(self) -> dict[str, int]:
@@ -138,6 +138,7 @@ class Direction(NamedTuple):
     symbol : TorusSymbol
         The symbol of the row.
     weight : TorusWeight
+        The weight of the direction; () for the weight zero.
     """
 
     space: str
@@ -183,9 +184,9 @@ class RanksByWeight:
     on_differences: dict[str, int]
 
     def total(self, classes: IndexClasses) -> int:
-        """Return the rank on all directions, for any numbers of symbols with these ranks.
+        """Return the rank on all directions, where the classes have these numbers of symbols.
 
-        They are those with the same :meth:`IndexClasses.kept`.
+        ``classes`` has the :meth:`IndexClasses.kept` for which the ranks were computed.
         """
         sizes = classes.sizes()
         total = self.on_sums
@@ -388,7 +389,8 @@ def _pairs_of_chosen_symbols(
     """Return all pairs (row, column) with chosen symbols, and the pairs of weight zero, sorted.
 
     ``rows`` and ``columns`` have the symbol of each row and column. The first
-    :data:`CHOSEN_SYMBOLS` of each class are chosen.
+    :data:`CHOSEN_SYMBOLS` of each class are chosen. ``of_weight_zero`` may leave out pairs of the
+    symbol "twice", the only one of its class, since it is chosen.
     """
     chosen_rows = [i for i, (_, number) in enumerate(rows) if number < CHOSEN_SYMBOLS]
     chosen_columns = [j for j, (_, number) in enumerate(columns) if number < CHOSEN_SYMBOLS]

@@ -44,13 +44,13 @@ class Differentials:
 
     @cached_property
     def A(self) -> IntegerEntries:
-        """The attention matrix KᵀQ modulo the prime, by integers from 0 on."""
+        """The attention matrix KᵀQ modulo the prime, with entries from 0 to PRIME − 1."""
         K, Q = matrix_modulo_prime(self.weights.K), matrix_modulo_prime(self.weights.Q)
         return rows_of_integers(K.transpose() * Q)
 
     @cached_property
     def W(self) -> IntegerEntries:
-        """The values V as they are; or OV modulo the prime, by integers from 0 on."""
+        """The values V as they are; or OV modulo the prime, with entries from 0 to PRIME − 1."""
         if self.weights.O is None:
             return self.weights.V
         O, V = matrix_modulo_prime(self.weights.O), matrix_modulo_prime(self.weights.V)
@@ -137,21 +137,28 @@ class Differentials:
 
     @cached_property
     def image_modulo(self) -> flint.nmod_mat:
-        """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
+        """The differential F J of weights ↦ functions modulo the prime, a column for each weight.
+
+        The rows are the reduced coordinates.
+        """
         F = matrix_modulo_prime(self.functions_of_pairs)
         transposed_J = matrix_modulo_prime(self.pairs_of_weights)
         return F * transposed_J.transpose()
 
     @cached_property
     def columns_of_FJ(self) -> list[SparseVector]:
-        """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
+        """The columns of the differential F J over ZZ, one for each weight, by nonzero entries.
+
+        They are exact only where A and W are not reduced modulo the prime, as at representatives,
+        where their entries are 0 and 1.
+        """
         columns_of_F = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
         columns_of_J = map(_nonzero_entries, self.pairs_of_weights)
         return [_linear_combination(column, columns_of_F) for column in columns_of_J]
 
     @cached_property
     def images_along_type(self) -> list[SparseVector]:
-        """The image F J x of each tangent vector x of the type, over ZZ."""
+        """The image F J x of each tangent vector x of the type, over ZZ; exact as the columns."""
         tangents = map(_nonzero_entries, self.tangents)
         return [_linear_combination(tangent, self.columns_of_FJ) for tangent in tangents]
 
@@ -165,7 +172,7 @@ class Differentials:
         return [*self._moves_of_attention(), *self._moves_of_values()]
 
     def _moves_of_attention(self) -> Iterator[list[int]]:
-        """Yield the directions by bases of queries and keys, and of the tokens that K, V or Q see.
+        """Yield the directions that changes of bases give: of queries and keys, and of tokens.
 
         K and V see the same tokens; those that Q sees have a basis of their own.
         """
@@ -185,7 +192,10 @@ class Differentials:
             yield self._direction_as_list(Q=_move_column(Q, source=i, target=j))
 
     def _moves_of_values(self) -> Iterator[list[int]]:
-        """Yield the directions by bases of outputs, and of the space between O and V if W = OV."""
+        """Yield the directions that changes of bases give: of outputs, and between O and V.
+
+        There is no basis between O and V unless W = OV.
+        """
         O, V = self.weights.O, self.weights.V
         outputs = list(product(range(self.shape.d_out), repeat=2))
         if O is None:

@@ -52,8 +52,9 @@ class TypeFacts:
     functions : int
         The dimension of the functions of the type.
     functions_with_spaces : int
-        That of the functions with the row spaces of K and Q, and the column space of O and the row
-        space of V where values are factorized; these determine the tangent space of each function.
+        The dimension of all (f, spaces): the functions f of the type with the row spaces of K and
+        Q, and the column space of O and the row space of V where values are factorized; these
+        spaces determine the tangent space of each function.
     rank : int
         The rank of the differential of the parametrization, the same at all weights of the type.
     form_rank : int
@@ -91,8 +92,9 @@ def facts_of(
 ) -> Iterator[TypeFacts]:
     """Yield for each of these types whether it is exposed, and the ranks that decide it.
 
-    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V. Raises
-    TimeLimitError at the limit.
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V;
+    ``None`` where they are not. At the limit the iterator raises TimeLimitError when it is
+    advanced.
     """
     for kind in check_deadline_in(kinds):
         yield type_facts(kind, shape, head_dim)
@@ -101,7 +103,8 @@ def facts_of(
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
     """Return what ranks say of one type: whether it is exposed, and the numbers that decide it.
 
-    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V.
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V;
+    ``None`` where they are not.
     """
     at_representative = Differentials(representative(kind, shape, head_dim), shape)
     rank = sparse_rank(at_representative.columns_of_FJ)
@@ -174,9 +177,9 @@ class CriticalWeights:
     Parameters
     ----------
     differentials : Differentials
-        Those at the weights.
+        The differentials at these weights.
     nu : sequence of int
-        The values of ν on the reduced coordinates of functions.
+        The values of ν on the reduced coordinates of functions, from 0 to PRIME − 1.
     """
 
     differentials: Differentials
@@ -242,7 +245,11 @@ class CriticalWeights:
         return flint.nmod_mat(rows, PRIME)
 
     def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}), as A_pi W_kq is in no other one."""
+        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}) for all k, i and ordered pairs p, q.
+
+        The product A_pi W_kq is a term of this coordinate, and of no other one. The values are to
+        be read modulo the prime.
+        """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
@@ -253,7 +260,10 @@ class CriticalWeights:
                     position += 1
 
     def form_on_a(self) -> IntegerEntries:
-        """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is."""
+        """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is.
+
+        The entries are integers to be read modulo the prime.
+        """
         d, W = self.differentials.shape.d, self.differentials.W
         form = [[0] * d for _ in range(d)]
         for (k, i, p, q), value in self._values_on_products():
@@ -261,7 +271,10 @@ class CriticalWeights:
         return form
 
     def form_on_w(self) -> IntegerEntries:
-        """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is."""
+        """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is.
+
+        The entries are integers to be read modulo the prime.
+        """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         A = self.differentials.A
         form = [[0] * d for _ in range(d_out)]
@@ -271,12 +284,12 @@ class CriticalWeights:
 
     @property
     def rank_on_a(self) -> int:
-        """The rank of :meth:`form_on_a`."""
+        """The rank of the matrix :meth:`form_on_a` modulo the prime."""
         return int(matrix_modulo_prime(self.form_on_a()).rank())
 
     @property
     def rank_on_w(self) -> int:
-        """The rank of :meth:`form_on_w`."""
+        """The rank of the matrix :meth:`form_on_w` modulo the prime."""
         return int(matrix_modulo_prime(self.form_on_w()).rank())
 
     def _form_on_factors(self) -> flint.nmod_mat:
@@ -373,6 +386,7 @@ def _change_bases(weights: TypedWeights, random: Random) -> TypedWeights:
 
 def _random_invertible(size: int, random: Random) -> flint.nmod_mat:
     """A random invertible matrix of this size modulo the prime."""
+    # a random matrix is singular with a probability of about 1/PRIME: the loop ends at once
     while True:
         entries = [random.randrange(PRIME) for _ in range(size * size)]
         candidate = flint.nmod_mat(size, size, entries, PRIME)

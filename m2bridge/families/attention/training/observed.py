@@ -46,7 +46,8 @@ class ObservedTypes(Observed):
     ----------
     model : LayerSizes
     facts_by_type : tuple of TypeFacts
-        Those about the first of ``types``, in their order: about all unless a limit was reached.
+        The facts about the first of ``types``, in the order of these; about all of them unless a
+        limit was reached.
     types : tuple of WeightType
         All types of the case.
     head_dim : int or None
@@ -128,7 +129,7 @@ class ObservedTypes(Observed):
         return LEGEND.format(values="OV" if factored else "V"), columns, rows
 
     def to_json(self) -> dict[str, Any]:
-        """The facts about each type."""
+        """{"types": facts}: for each type with facts those of :meth:`TypeFacts.to_json`."""
         return {"types": [facts.to_json() for facts in self.facts_by_type]}
 
 

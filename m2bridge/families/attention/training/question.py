@@ -40,7 +40,7 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
 
     @property
     def observation(self) -> str:
-        """The key: the observation answers this question only."""
+        """The name of the observation: the key, as no other question shares this observation."""
         return self.key
 
     @property
@@ -51,7 +51,7 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """One row, for the only verdict of a certificate.
 
-        Its reason is derived anew from the observed and predicted values in the certificate.
+        Its reason is recomputed from the observed and predicted values in the certificate.
         ValueError if the verdict does not follow from them.
         """
         (verdict,) = certificate.answer["verdicts"]
@@ -66,14 +66,15 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
 
     @abstractmethod
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
-        """The reason for a verdict of a certificate, in words.
+        """The reason for a verdict of a certificate: words such as "not decided for the types …".
 
-        ``data`` is the verdict as the certificate has it. ValueError if it does not follow from the
-        values and the evidence.
+        Tables show it next to the verdict. ``data`` is the verdict as the certificate has it, and
+        ``evidence`` the evidence of the certificate. ValueError if the verdict does not follow from
+        the values in ``data`` and the evidence.
         """
 
     def names(self) -> tuple[str, ...]:
-        """The key, by which the question is asked for."""
+        """The name of the only row that :meth:`rows` returns: the key."""
         return (self.key,)
 
     def usual(self, model: SingleLayerAttention) -> bool:
@@ -102,7 +103,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return observe_types(model, self.head_dim(model), partial=False)
 
     def head_dim(self, model: SingleLayerAttention) -> int | None:
-        """Return ``None``: values V are not factorized."""
+        """Return ``None`` for all models: in this question values V are not factorized."""
         return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:

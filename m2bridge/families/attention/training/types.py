@@ -62,7 +62,7 @@ class WeightType:
 
     @property
     def balanced(self) -> WeightType:
-        """The type of the same A and V (or W) whose factors have no larger ranks."""
+        """The type with the same r, s, m, and k = q = r; for factorized values also o = v = s."""
         balanced = replace(self, k=self.r, q=self.r)
         if self.o is None:
             return balanced
@@ -125,8 +125,12 @@ class WeightType:
         """Whether weights of the type, where they are critical, are saddles for almost all targets.
 
         By the theorem on saddles (docs/training.md#theorem-saddles) this is so if the type is
-        exposed, and A has not the largest rank α; or, where values are factorized, if it is
-        exposed, W = OV has not the largest rank that it can have, and O and V have the rank of W.
+        exposed, and one of these holds:
+
+        * the rank of A is below the largest one, α;
+        * values are factorized, the rank of W = OV is below the largest one, min(h, d, d') with
+          h = ``head_dim``, and O and V have the rank of W.
+
         False for the zero function, of which the theorem claims nothing.
         """
         has_zero_function = self.r == 0 or self.s == 0
@@ -264,7 +268,7 @@ class ExposedTypes(PartialValue):
     def of(
         cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
     ) -> ExposedTypes:
-        """The value with these types, of which it has the ranks, as tuples of numbers."""
+        """The value that says that these types are exposed, or not decided, by their ranks."""
         return cls(
             exposed=frozenset(kind.cells for kind in exposed),
             undecided=frozenset(kind.cells for kind in undecided),
@@ -272,7 +276,7 @@ class ExposedTypes(PartialValue):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExposedTypes:
-        """The inverse of :meth:`to_json`."""
+        """The value from the data that :meth:`to_json` returns."""
         return cls(
             exposed=frozenset(map(tuple, data["exposed"])),
             undecided=frozenset(map(tuple, data["undecided"])),
@@ -359,12 +363,12 @@ def representative(
     ``head_dim`` is the number of rows of V, and the row space of V is spanned by the first v:
 
     * e_1, …, e_m, which are in L;
-    * those outside the row space of K;
-    * those in the row space of K, but not in L;
-    * the rest of L.
+    * the e_j outside the row space of K;
+    * the e_j in the row space of K, but not in L;
+    * the other e_j in L.
 
-    So both meet L and the row space of K in the smallest dimension that m allows, as in the dense
-    orbit.
+    So the row spaces of W and of V meet L and the row space of K in the smallest dimensions that m
+    allows, as in the dense orbit.
     """
     d = shape.d
     # the indices j of unit vectors e_j in the row space of W, or V, in the order of the docstring

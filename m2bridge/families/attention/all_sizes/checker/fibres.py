@@ -81,9 +81,9 @@ def ideal(base: BaseCase) -> Basis:
 
     The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. All other weights
     follow from z; the equations say that each coordinate of their function is that of the
-    representative. The rank of A' need not be limited: where a column of A or a row of V is zero,
-    so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations), and A has only r columns
-    that are not zero. The reduced Gröbner basis of the ideal is returned.
+    representative. The rank of A' need not be limited: where column i of A is zero, l'_i v'_1 =
+    l_i v_1 = 0 with v'_1 ≠ 0, so column i of A' is zero as well; so are rows of V'
+    (docs/all-sizes.md#lemma-fibre-equations). The reduced Gröbner basis of the ideal is returned.
     """
     orbit, d = base
     r, s, _ = orbit
@@ -117,7 +117,7 @@ def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
         generators = [z[q - 1] - V.get((0, q), 0) for q in range(1, d)]
     elif kind == TWO_POINTS:
         generators = [z[0] ** 2 - z[0], *z[1:]]
-    else:
+    else:  # SQUARES
         generators = [x * y for x in z for y in z]
     return ideal(base) == _reduced_basis(generators, context)
 

@@ -22,7 +22,7 @@ from m2bridge.families.attention.checker import case as cases
 def check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
-    Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
+    Three of them are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
     of real ones without real weights, and products determine functions. Four more are identities of
     polynomials in d, d' and α:
 
@@ -30,8 +30,8 @@ def check_identities() -> None:
       the stated number, in another form.
     * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
       the dimension, so the closure is singular there.
-    * For α = d' = 1, at symmetric matrices of rank one, they span d(d + 1)/2 + d − 1 dimensions.
-      These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
+    * For α = d' = 1, at symmetric matrices of rank one, tangent vectors span d(d + 1)/2 + d − 1
+      dimensions. These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
     * There are more coordinates than the dimension for d ≥ 2, as for d = 2 + u and d' = 1 + w the
       difference has positive coefficients only, and a constant term; for d = 1 there are as many.
       So the cone is a linear space only for d = 1.
@@ -101,4 +101,5 @@ def where_kernels_are_small() -> str:
     can_be_negative = orbits("s > dp or s > d or r + s > d + m")
     if not is_as_stated or not can_be_negative.is_empty():
         raise ContradictionError("the codimensions of orbits are not those of the formula")
+    # where the fibre is not reduced d ≥ 2 holds, so that α = 1 says a = 1
     return f"{SQUARE} and not (a = 1 and dp = 1)"

@@ -131,7 +131,7 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     singular = _singular_orbits_if_birational(found, birational)
     singular_of_rank_one = _singular_orbits_if_symmetric(symmetric)
     return {
-        # at (1, 1, 1) both weights of Theorem 3.2 are the same
+        # at (1, 1, 1) the two weights of Theorem 3.2 are equal
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
         "fibre_itself": Seen(found.one.union(found.many)),
         "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
@@ -185,13 +185,13 @@ COMPARED = (
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    The polar degrees are integrals, those that are stated, where the map is birational and the
-    kernel of the differential is small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1,
-    where the map is two-to-one (theorem-polar-symmetric): these sizes are ``known``. For the sizes
-    of COMPARED the integrals are computed by a second method, localization. Where it is cheap
-    points in general slices are counted, too, which are no more than the polar degree where the
-    same conditions hold (proposition-slices). A size for which one of these methods gives other
-    numbers than stated is not in ``true``.
+    The stated numbers are integrals. By two theorems they are the polar degrees where the map is
+    birational and the kernel of the differential small (docs/polar-degrees.md#theorem-polar), and
+    for α = d' = 1, where the map is two-to-one (theorem-polar-symmetric): these sizes are
+    ``known``. For the sizes of COMPARED the integrals are computed by a second method,
+    localization. Where it is cheap, points in general slices are counted, too; where the same
+    conditions hold they are no more than the polar degree (proposition-slices). A size for which
+    one of these methods gives other numbers than stated is not in ``true``.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -213,15 +213,15 @@ def _has_stated_polar_degrees(case: cases.Case) -> bool:
     stated = stated_polar_degrees(case)
     if localized_polar_degrees(case) != stated:
         return False
-    # points in general slices
+    # points in general slices, where counting is cheap; None: nothing is counted for this case
     return not is_counted_always(case) or count_polar_degrees(case) in (None, stated)
 
 
 def dense_orbits() -> isl.Set:
     """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    The closure of an orbit contains those for which none of r, s and r + s − m = dim(L + U) is
-    larger, and that of one orbit of each size is everything
+    The orbits in the closure of an orbit are those for which none of r, s and r + s − m =
+    dim(L + U) is larger. Each size has one orbit whose closure contains all others
     (docs/mathematics.md#proposition-orbits).
     """
     is_other_orbit = is_orbit("R", "S", "M")
@@ -242,13 +242,13 @@ class Stated:
     Parameters
     ----------
     observable : str
-        The property that it is about.
+        The property that the statement is about.
     true : str
-        The condition for an orbit, or a size, for which it says that the observable is true.
+        The condition on orbits, or sizes, for which it says that the observable is true.
     about : str
-        The condition for an orbit about which it says something; empty if it is about sizes.
+        The condition on orbits about which it says something; empty if it is about sizes.
     hypotheses : tuple of str
-        The names of its hypotheses.
+        The names of its hypotheses: keys of HYPOTHESES.
     """
 
     observable: str
@@ -376,9 +376,10 @@ class Compared:
     wrong: isl.Set | None
 
     def verdict_on(self, where: isl.Set) -> str:
-        """REFUTED if it is false for a size of a set, else UNDECIDED if that is not known for one.
+        """The verdict on the statement for the sizes of the set ``where``.
 
-        Else CONFIRMED.
+        REFUTED if it is false for one of them; else UNDECIDED if that is not known for one of them;
+        else CONFIRMED.
         """
         if not where.intersect(self.false).is_empty():
             return "REFUTED"
@@ -427,7 +428,7 @@ def _compare(stated: Stated) -> Compared:
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """The elements of one of two sets that are not in the other."""
+    """The symmetric difference: the elements that are in exactly one of the two sets."""
     return first.subtract(second).union(second.subtract(first))
 
 
@@ -476,7 +477,7 @@ class SplitSizes(NamedTuple):
 
 
 def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
-    """All sizes, split by hypotheses with these names, one after the other."""
+    """All sizes, split by hypotheses one after the other; ``names`` are keys of HYPOTHESES."""
     applies = ALL  # where no hypothesis so far fails
     fails_first = {}
     for name in names:
@@ -505,12 +506,13 @@ def text(size_set: isl.Set) -> str:
 
 
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
-    """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
+    """The counterexample of a certificate: the first of the sizes ``false``, and one of its orbits.
 
-    It is the first of the sizes ``false``, and of its orbits in ``wrong`` the last (r, s, m) of the
-    largest dimension, with weights over it. For the observable "singular" there are two numbers:
-    the dimension of the closure, and a lower bound for the tangent dimension. Weights and numbers
-    are those of the checker of single cases, for this case.
+    The orbit is None for a statement about sizes, where ``wrong`` is None. Else it is, among the
+    orbits of the size in ``wrong``, the last (r, s, m) of the largest dimension, with weights over
+    it. For the observable "singular" there are two numbers: the dimension of the closure, and a
+    lower bound for the tangent dimension. Weights and numbers are those of the checker of single
+    cases, for this case.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -533,10 +535,11 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
 
 
 def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
-    """The facts at the orbit of the largest dimension among those of a case in a set.
+    """The facts at the orbit of the largest dimension among the orbits of a case in a set.
 
-    They are of ``facts_at_orbits``, where each has an "orbit" and its "dimension". Of several
-    orbits of this dimension it is the last (r, s, m). The set has at least one of them.
+    ``facts_at_orbits`` has the facts at all orbits of the case, each with an "orbit" and its
+    "dimension". Of several orbits of this dimension the last (r, s, m) is taken. At least one orbit
+    of the case is in ``orbit_set``.
     """
     in_set = []
     for facts in facts_at_orbits:
