@@ -215,7 +215,7 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """Return the outputs of the last layer, {exponents: coefficient} in inputs, all parameters."""
+    """Return the last outputs: {exponents: coefficient} in the first inputs and all parameters."""
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
@@ -286,9 +286,9 @@ DegreeRange = tuple[int, int]
 def coordinate_bound(layers: Sequence[Layer]) -> int:
     """Return an upper bound for the number of coordinates of the composition.
 
-    Without inputs it is the number of outputs. With inputs the coordinates are coefficients of
-    monomials in the inputs, and those monomials are counted that have a degree that can occur in an
-    output. The range of degrees of each output is followed from layer to layer.
+    Without inputs it is the number of outputs. With inputs a coordinate is the coefficient of a
+    monomial in them; counted are, for each output, the monomials of all degrees in a range that is
+    followed from layer to layer.
     """
     input_count = len(layers[0].inputs)
     if input_count == 0:
@@ -366,12 +366,12 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return Σ entry·u(variable) = 0 for u = 0 on the parameters, the variables with a name."""
+    """Return the condition Σ entry·u(variable) = 0 where u = 0 on parameters, given by names."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
-    """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
+    """Yield a condition Σ e_v u(v) − u(y) = 0 for each monomial Π v^e_v of each layer's output y.
 
     Here λ^u(v) rescales v. A condition maps v to the coefficient of u(v), where v is the name of a
     parameter, or (k, i) for input i of layer k, counted from 0. Inputs of the first layer and
@@ -442,7 +442,7 @@ class Chain(DifferentiableModel):
                     f"layer {number} has {plural(len(after.inputs), 'input')}, but layer"
                     f" {number - 1} has {plural(len(before.outputs), 'output')}"
                 )
-        # Two layers with one parameter would be a map of fewer parameters, which is not meant.
+        # A parameter that two layers share would be one parameter of the map, which is not meant.
         names: set[str] = set()
         for number, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
@@ -518,7 +518,7 @@ class Chain(DifferentiableModel):
         """Return bounds from the sizes of the layers; they hold in every characteristic.
 
         Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
-        parameters of the layers after it, so that the number of these is a bound for each k.
+        parameters of layers after k only, so that for each k their number is a bound.
         """
         bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
@@ -577,7 +577,7 @@ class Chain(DifferentiableModel):
 
 @lru_cache(maxsize=8)
 def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
-    """Return :meth:`Layer.modulo` of each layer; a cache keeps it between batches of gradients."""
+    """Return each layer modulo the prime; cached, since gradients are computed in batches."""
     return tuple(layer.modulo(prime) for layer in layers)
 
 

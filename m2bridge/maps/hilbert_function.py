@@ -45,12 +45,14 @@ class HilbertFunction(PictureResult):
     ----------
     model : Model
     series : HilbertSeries
-        The series of the ideal, which is proved complete.
+        The series of the coordinate ring, by the ideal, which is proved complete.
     values : tuple of int
         H(0), …, H(N) by the series.
     ranks : tuple of int
-        The first values by ranks of matrices, where they were computed: a second method.
+        The first of these values again, by ranks of matrices, as far as they were computed; empty
+        if none were.
     engine_version : str
+        Empty if Macaulay2 was not used.
     seconds : float
     field : CoefficientField
         The field over which the closure was taken.
@@ -230,9 +232,9 @@ def _series_of_cone(result: Closure) -> HilbertSeries:
     Raises
     ------
     MethodUnavailableError
-        If the ideal is not proved complete, or the closure is not a cone.
+        If the closure is not a cone, or the series is not known although no limit was reached.
     TimeLimitError
-        If the ideal is not complete since a limit was reached.
+        If the series is not known since a limit was reached.
     """
     if result.hilbert_series is None:
         raise result.incomplete()

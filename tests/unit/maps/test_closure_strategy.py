@@ -8,8 +8,7 @@ from sympy import Expr, symbols
 from m2bridge import CoefficientField, PolynomialMap, closure
 from m2bridge.algebra.field import QQ
 from m2bridge.errors import TimeLimitError
-from m2bridge.maps import completeness, equations, toric
-from m2bridge.maps import closure as closure_module
+from m2bridge.maps import closure as closure_module, completeness, equations, toric
 
 s, t = symbols("s t")
 INHOMOGENEOUS = {"x": s + 1, "y": s**2, "z": s**3}
