@@ -175,7 +175,7 @@ def _relations_that_vanish(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Return whether the products span over QQ no larger dimension than r, the one modulo a prime.
+    """Whether the products span no larger dimension over QQ than r, that of ``generated``, mod p.
 
     Then none of the new generators, which are independent modulo the span, is a combination of
     products: each is needed. Over QQ the dimension is at least r. It is at most r if there are

@@ -84,7 +84,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from expressions; ConversionError if an output is no exact polynomial."""
+        """Build a layer; ConversionError if the expression of an output is no exact polynomial."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -215,7 +215,9 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """Return the last outputs: {exponents: coefficient} in the first inputs and all parameters."""
+    """Return the outputs of the last layer as {exponents: coefficient}: polynomials in the inputs of
+    the first layer and the parameters of all layers, in this order.
+    """
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
@@ -259,7 +261,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
 
 
 def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
-    """Return a bound for the number of terms of a polynomial after substitution of its variables.
+    """Return an upper bound for the number of terms of a polynomial after substitution.
 
     Parameters
     ----------
@@ -286,9 +288,8 @@ DegreeRange = tuple[int, int]
 def coordinate_bound(layers: Sequence[Layer]) -> int:
     """Return an upper bound for the number of coordinates of the composition.
 
-    Without inputs it is the number of outputs. With inputs a coordinate is the coefficient of a
-    monomial in them; counted are, for each output, the monomials of all degrees in a range that is
-    followed from layer to layer.
+    Without inputs it is the number of outputs. With inputs it counts, for each output, the monomials
+    in them of all degrees that may occur, a range that is followed from layer to layer.
     """
     input_count = len(layers[0].inputs)
     if input_count == 0:
@@ -366,7 +367,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return the condition Σ entry·u(variable) = 0 where u = 0 on parameters, given by names."""
+    """Return the condition Σ entry·u(variable) = 0 without parameters, which have names."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
@@ -500,8 +501,7 @@ class Chain(DifferentiableModel):
     def parametrization(self) -> PolynomialMap:
         """Return the composition, expanded to one map from all parameters.
 
-        With inputs x, y and z, the coordinate ``f_2_0_1`` is the coefficient of x^2*z in the output
-        f; without inputs the coordinates are the outputs.
+        The names of the coordinates are those of :func:`expand_layers`.
 
         Raises
         ------
@@ -518,7 +518,7 @@ class Chain(DifferentiableModel):
         """Return bounds from the sizes of the layers; they hold in every characteristic.
 
         Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
-        parameters of layers after k only, so that for each k their number is a bound.
+        parameters of layers after k only; so for each k the number of these is a bound.
         """
         bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:

@@ -349,6 +349,7 @@ def _by_degrees(
 ) -> Closure:
     """Return the closure by equations of the model's map with its grading, degree by degree.
 
+    What ``strategy`` and ``max_degree`` ask for is said in :func:`_equations_by_degrees`.
     ``dimension`` has bounds by ranks of the differential.
     """
     equations = _equations_by_degrees(graded_map, model, strategy, max_degree, dimension)
@@ -573,6 +574,8 @@ implicitize = image
 def base_locus_script(
     polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = ""
 ) -> Script:
-    """Return the Macaulay2 program for the dimensions of source and base locus."""
+    """Return the Macaulay2 program for the dimensions of source and base locus of a map, and for
+    whether its source is irreducible where relations leave that open.
+    """
     values = completeness.elimination_values(polynomial_map, field=field)
     return render("base_locus", values=values | {"title": title or "a polynomial map"})

@@ -159,7 +159,7 @@ def elimination_values(
 
 
 def _polynomial_texts(polynomials: Iterable[PolyElement], names: Sequence[str]) -> list[str]:
-    """Return polynomials as texts of Macaulay2, their variables having these names there."""
+    """Return polynomials as texts of Macaulay2, with these names for their variables."""
     return [m2_syntax.polynomial(f, names) for f in check_deadline_in(polynomials)]
 
 

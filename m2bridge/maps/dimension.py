@@ -308,7 +308,8 @@ def _compare_expectations(
     """Return the expectations; those that differ from the proved dimension are marked as refuted.
 
     ``best`` is the best of the findings, or ``None`` if no method found anything. Unless its value
-    is proved, nothing is compared.
+    is proved, nothing is compared. Formulas are about characteristic 0; over a finite ``field``
+    the text of a refuted one says so.
     """
     if best is None or best.value is None or best.status != "proved":
         return expected

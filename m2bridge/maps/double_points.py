@@ -47,9 +47,9 @@ ParameterFactors = tuple[tuple[int, ...], ...]
 def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
-    A factor is given by the positions of its parameters. The result is empty if the parameters have
-    no such factors, satisfy relations, or are not all in the images; and if the images are
-    homogeneous in further gradings, with different weights of the parameters of a factor.
+    A factor is given by the positions of its parameters. The result is empty if there are no such
+    factors; if the parameters satisfy relations, or one of them occurs in no image; and if the
+    images are homogeneous in further gradings, with different weights of parameters of one factor.
 
     Examples
     --------

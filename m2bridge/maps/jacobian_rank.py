@@ -178,7 +178,8 @@ def _rank_at_random_point(
     source: DifferentiableModel, upper: Bounds, prime: int, *, seed: int
 ) -> RankResult:
     """Return bounds for the dimension: from below the rank of the differential at one random point
-    modulo the prime, which is a proved bound, and from above ``upper``, which is known.
+    modulo the prime, which is a proved bound, and from above ``upper``, which is known. ``source``
+    is differentiated without being expanded, and ``seed`` determines the random point.
 
     Raises
     ------

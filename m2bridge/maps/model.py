@@ -429,9 +429,10 @@ class Model(ABC):
         return None
 
     def eliminated(self) -> Model:
-        """Return the model that elimination uses: the same coordinates, the same closure over QQ.
+        """Return the model whose map is eliminated where the generators are proved to be all.
 
-        It differs from this model where its parameters satisfy fewer relations.
+        It has the same coordinates and the same closure over QQ. It is this model itself, or one
+        whose parameters satisfy fewer relations.
         """
         return self
 

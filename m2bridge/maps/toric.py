@@ -52,8 +52,8 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
     Raises
     ------
     MethodUnavailableError
-        If the image of a coordinate is not a monomial, or is a constant, or if there is none: all
-        coordinates of the map, from which linearly independent ones were taken, are zero.
+        If the image of a coordinate is not a scalar times a monomial, or is a constant; or if the
+        map has no coordinates, since those from which independent ones were taken are all zero.
     """
     if not independent.images:
         raise MethodUnavailableError(f"all coordinates are zero; {ELIMINATE}")

@@ -218,6 +218,11 @@ def _by_ideal(
         The numbers that define the case, for JSON.
     prime : bool
         Whether the ideal is known to be prime over QQ; else Macaulay2 decomposes it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the field is not QQ, or the projective variety is empty.
     """
     if ideal.ring.field != QQ:
         raise InvalidCaseError("field", f"must be QQ for polar degrees, not {ideal.ring.field}")
