@@ -215,8 +215,8 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """Return the outputs of the last layer as {exponents: coefficient}: polynomials in the inputs of
-    the first layer and the parameters of all layers, in this order.
+    """Return the outputs of the last layer as {exponents: coefficient}: polynomials in the inputs
+    of the first layer and the parameters of all layers, in this order.
     """
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
@@ -288,7 +288,7 @@ DegreeRange = tuple[int, int]
 def coordinate_bound(layers: Sequence[Layer]) -> int:
     """Return an upper bound for the number of coordinates of the composition.
 
-    Without inputs it is the number of outputs. With inputs it counts, for each output, the monomials
+    Without inputs it is the number of outputs. With inputs it counts for each output the monomials
     in them of all degrees that may occur, a range that is followed from layer to layer.
     """
     input_count = len(layers[0].inputs)
