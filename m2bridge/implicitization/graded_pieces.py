@@ -61,6 +61,7 @@ class PackedGrading:
         # For each symmetry π a list with the packed multidegree of π(j) at place j; ``moved`` has
         # the places first.
         moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
+        # without symmetries each coordinate has an empty tuple
         moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
             multidegrees=grading.multidegrees,
@@ -158,7 +159,7 @@ class MultidegreeOrbits:
 
     def dominant(self, multidegree: int) -> int:
         """Return the dominant multidegree of the orbit of a multidegree."""
-        while multidegree not in self.members:
+        while multidegree not in self.members:  # up to the root of the tree of its orbit
             multidegree = self.steps[multidegree].earlier
         return multidegree
 

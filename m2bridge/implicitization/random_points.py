@@ -34,9 +34,11 @@ class RandomPoints:
     Parameters
     ----------
     images : tuple of polynomials with integer coefficients
+        The image of each coordinate, a polynomial in the parameters.
     parameters : int
         The number of parameters.
     random : random.Random
+        Draws the parameters.
     prime : int
 
     Attributes

@@ -497,8 +497,13 @@ def image(
         The map. If its source is reducible, no generic fibre is given.
     title : str
         The map in words; line breaks and control characters become spaces.
-    engine, field, strategy, max_degree, timeout
-        As for :func:`m2bridge.maps.closure.closure`, which has three quarters of the time.
+    field, strategy, max_degree
+        How the closure is computed, as in :func:`m2bridge.maps.closure.closure`.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation, of which the closure has three quarters.
 
     Returns
     -------

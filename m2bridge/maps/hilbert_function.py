@@ -185,7 +185,9 @@ def hilbert_function(
     InvalidCaseError
         If the degree is negative, or too large for a picture.
     MethodUnavailableError
-        If the closure is not a cone, or its ideal is not proved complete within the limits.
+        If the closure is not a cone, or its ideal is not proved complete.
+    TimeLimitError
+        If the ideal is not proved complete since a limit was reached.
     ContradictionError
         If ranks of matrices and the Hilbert series of the ideal disagree.
 

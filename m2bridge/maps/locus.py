@@ -351,14 +351,18 @@ class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit, which ``maps.singular_locus`` calls.
 
     Models whose orbits are known implement them. The group acts on the closure, so tangent spaces
-    and fibres are alike on an orbit.
+    and fibres are alike on an orbit. Findings have a status for each orbit of nonzero points; where
+    no orbit is undecided, they have the components of the singular locus too. At a limit they are
+    returned with ``unfinished`` set, and what is missing is left out.
     """
 
     def by_fibres(self) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings from tangent vectors and equations of low degree, over QQ."""
+        """Return findings over QQ from bounds for the tangent dimension at one point of each orbit:
+        from below by tangent vectors, from above by equations of low degree.
+        """
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """Return findings by the Jacobian criterion at one point of each orbit.

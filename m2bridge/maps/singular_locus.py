@@ -170,6 +170,8 @@ def projective_singular_locus(
     ------
     MethodUnavailableError
         If the closure is not a cone, or its ideal is not proved to be found.
+    TimeLimitError
+        If the ideal of the closure is not found since a limit was reached.
     """
     model = as_model(case, coordinates)
     model.check_field(field)

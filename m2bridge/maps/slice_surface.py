@@ -251,8 +251,8 @@ def slice_surface(
     InvalidCaseError
         If a closure is not over QQ, the slice has not three variables or does not cut the closure
         in one surface, a value is not of degree ≤ 1, or an interval or the fineness is not valid.
-    MethodUnavailableError
-        If the ideal of the closure is not proved complete.
+    MethodUnavailableError, TimeLimitError
+        If the ideal of the closure is not proved complete; TimeLimitError if a limit was reached.
     ContradictionError
         If membership at a rational point of a piece contradicts the criterion.
 
