@@ -74,8 +74,8 @@ def _product_of(
     monomial : Monomial
         The numbers of the factors with repetition, such as ``(0, 0, 3)``.
     products : dict
-        The products found so far by their monomials, and the empty product at ``()``. Those of
-        the beginnings ``(0,)``, ``(0, 0)``, … of the monomial are added.
+        The products found so far by their monomials, and the empty product at ``()``. The products
+        of the beginnings ``(0,)``, ``(0, 0)``, … of the monomial are added.
     times : callable
         Maps a product and a number j to the product times factor j.
     """

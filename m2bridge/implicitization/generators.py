@@ -423,8 +423,8 @@ class Context:
         """Yield echelon forms for the candidates, each with a prime modulo which to compute the
         span of the products.
 
-        The echelon forms become more reliable and more expensive: modulo one prime, modulo several,
-        then that over QQ, again for each further prime for the products.
+        The echelon forms become more reliable and more expensive: modulo one prime, modulo several
+        primes, over QQ. The last is repeated with each further prime for the products.
         """
         first_prime, second_prime, *further_primes = self.primes
         yield Echelon.modular(candidates, self.eliminations[:1]), first_prime

@@ -320,7 +320,7 @@ def _image_degrees(
     Parameters
     ----------
     monomials : sequence of exponent vectors
-        Those of the polynomial.
+        The monomials of the polynomial.
     degrees : sequence of DegreeRange or None
         The degrees of the polynomials that replace the variables; ``None`` for the polynomial
         zero.

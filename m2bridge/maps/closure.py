@@ -316,11 +316,12 @@ def _check_max_degree(max_degree: int) -> None:
 def _graded_map(
     model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
 ) -> MultigradedMap | None:
-    """Return the free parametrization of the model with its grading, if it has one by which
-    generators can be found degree by degree, and the strategy is ``multigraded`` or ``auto``.
+    """Return the map whose generators are to be found degree by degree: the free parametrization of
+    the model, with its grading.
 
-    ``None`` otherwise. With ``auto`` and no ``max_degree`` the grading has to be standard (all
-    coordinates of degree 1): the proof that no generators are missing needs that.
+    ``None`` if they are to be found in another way: for a strategy other than ``multigraded`` and
+    ``auto``; for ``auto`` over a finite field; and for ``auto`` without ``max_degree`` unless the
+    grading is standard (all coordinates of degree 1), which a proof of completeness needs.
 
     Raises
     ------

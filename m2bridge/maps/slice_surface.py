@@ -523,8 +523,9 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
     """Return the Macaulay2 program for the components of the slice, and its singular points.
 
     Its answers are the prime ideals ``components`` of the slice with their ``codimensions`` in the
-    space, ``equation``, and the prime ideals ``singular`` and ``exceptional``, each of the two with
-    a list of their dimensions.
+    space. If these are all 1, there are also ``equation``; the prime ideals ``singular`` with
+    ``singular_dimensions``; and, unless the argument ``exceptional`` is empty, the prime ideals
+    ``exceptional`` with ``exceptional_dimensions``.
 
     Parameters
     ----------

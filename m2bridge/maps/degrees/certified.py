@@ -161,7 +161,7 @@ class CriticalSystem:
         Raises
         ------
         ZeroDivisionError
-            If J has not full rank there, or F′ is singular at a step.
+            If J has not full rank at the approximation, or F′ is singular at a step.
         """
         point = [flint.arb(x) for x in approximation]
         point += self._multipliers(point)

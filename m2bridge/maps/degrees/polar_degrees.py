@@ -83,7 +83,8 @@ def polar_degrees(
         that is quick, with random numbers. They are right for all but finitely many primes and but
         for few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an ideal; for a
         map ``theorem`` if there is one, else ``conormal`` if the parameters satisfy relations, else
-        ``slices`` for 20 seconds, ``conormal`` for 60, then ``slices``.
+        ``slices`` for 20 seconds, ``conormal`` for 60 (at most 3/10 of the time that is left), and
+        ``slices`` again.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
