@@ -239,7 +239,7 @@ class Closure(Result):
         """The degree over QQ by a formula of the family, from the source of the parametrization and
         the number of points of its generic fibre.
 
-        ``None`` where the equations give the degree, or the family has no formula.
+        ``None`` where the equations give the degree, the field is not QQ, or there is no formula.
         """
         if self.degree is not None or self.field != QQ:
             return None

@@ -290,8 +290,9 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
 
 
 def _without_elimination(equations: Equations, coordinates: int) -> Equations:
-    """Return the equations, unfinished since Macaulay2 is not asked for further generators in so
-    many independent ``coordinates``.
+    """Return the equations, unfinished since Macaulay2 is not asked for further generators.
+
+    The number of independent ``coordinates`` is the reason that is given.
     """
     reason = f"the others take minutes, or do not end, in {coordinates} coordinates"
     # `more` is the advice how to give more time

@@ -345,7 +345,7 @@ def _minor_count(ideal: Ideal, dimension: int) -> int:
 
 
 def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
-    """Return the closure with its whole ideal; ``ideal`` is ``None`` if the time does not suffice,
+    """Return the closure with its whole ideal. If the time does not suffice, ``ideal`` is ``None``,
     or a TimeLimitError is raised.
 
     Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``

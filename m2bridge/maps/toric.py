@@ -297,7 +297,7 @@ def lattice_script(
         "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous
         "degrees": ", ".join(str(sum(column)) for column in columns),
-        # the template saturates an ideal that is not saturated; a Markov basis needs that not
+        # the template saturates unless this is true; a Markov basis does not need it
         "saturated": program is not None,
     }
     script = render("lattice_ideal", libraries=("wire", "invariants"), values=values)

@@ -292,9 +292,10 @@ def ideal_script(
 
 
 def _form_for_macaulay2(form: DistanceForm | None, size: int) -> str:
-    """Return the matrix of a form in Macaulay2's syntax; for ``None`` a random symmetric one.
+    """Return the integer matrix of a positive multiple of a form, which has the same critical
+    points, in Macaulay2's syntax; for ``None`` a random symmetric matrix modulo a prime.
 
-    ``size`` is the number of its rows.
+    ``size`` is the number of rows.
     """
     if form is None:
         # a random matrix plus its transpose, modulo the prime that the program is given
