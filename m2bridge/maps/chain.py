@@ -367,7 +367,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return the condition Σ entry·u(variable) = 0 without parameters, which have names."""
+    """Return the condition Σ entry·u(variable) = 0 for u = 0 on parameters, which have names."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 

@@ -493,7 +493,7 @@ def _prediction_text(closure: Closure) -> str | None:
 
 
 def _hilbert_ring(closure: Closure) -> str:
-    """Return in words the ring whose Hilbert series a closure has; see ``Closure``."""
+    """Return in words the ring to which the Hilbert series of a closure belongs."""
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 

@@ -80,7 +80,7 @@ class Dimension(Result):
 
     @property
     def dimension(self) -> int | None:
-        """The proved value; without one the best lower bound; without one the formula's value.
+        """The proved value, else the best lower bound, else the value of a formula.
 
         ``None`` if no method found anything.
         """

@@ -61,17 +61,17 @@ class OrbitStatus:
 
     @property
     def tangent_dimension(self) -> int | None:
-        """The tangent dimension, where it is known."""
+        """The tangent dimension; ``None`` where its bounds differ or are not known."""
         return self.tangent.exact
 
     @property
     def tangent_bound(self) -> int | None:
-        """The lower bound for the tangent dimension, if one is known."""
+        """The lower bound for the tangent dimension; ``None`` if none is known."""
         return self.tangent.lower
 
     @property
     def tangent_upper_bound(self) -> int | None:
-        """The upper bound for the tangent dimension, if one is known."""
+        """The upper bound for the tangent dimension; ``None`` if none is known."""
         return self.tangent.upper
 
     @property

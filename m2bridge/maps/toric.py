@@ -40,7 +40,7 @@ BY_SATURATION = (
 
 
 def is_monomial(polynomial_map: PolynomialMap) -> bool:
-    """Whether each coordinate is a scalar times a monomial in free parameters."""
+    """Whether the parameters are free, and each image is a scalar (or 0) times a monomial."""
     return not polynomial_map.relations and all(len(image) <= 1 for image in polynomial_map.images)
 
 

@@ -39,7 +39,7 @@ MAX_SLICE_MINORS = 5000
 def slices_program(model: Model) -> Script:
     """Return the Macaulay2 program that counts points in slices for a model.
 
-    It draws a prime if it is given none.
+    The program draws a prime if it runs without one.
     """
     return RandomSlices.of(model).script
 
