@@ -98,7 +98,8 @@ def singular_locus(
         ``all``: as far as they apply, ``fibres``, ``orbits`` and ``jacobian`` if orbits are known,
         else ``double-points`` and ``jacobian``. ``auto``: with known orbits, over QQ with more than
         12 coordinates, ``fibres``, or ``orbits`` if fibres do not decide; otherwise as ``all``, but
-        ``jacobian`` is left out where another method found something and it may take long.
+        ``jacobian``, if it may take long, is left out after ``orbits``, and after double points
+        that finished.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
