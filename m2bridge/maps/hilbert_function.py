@@ -139,7 +139,7 @@ class HilbertFunction(PictureResult):
         return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
 
     def to_csv(self) -> str:
-        """Return a line for each degree, with the values of the function, the polynomial and ranks."""
+        """Return a line for each degree: it, and the values by series, polynomial and ranks."""
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:

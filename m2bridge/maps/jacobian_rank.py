@@ -378,7 +378,7 @@ def observe_rank(model: Model) -> ObservedRank:
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
     """Compute the rank of the differential at random points: over QQ and modulo a large prime; in
-    characteristic p over an extension GF(p^k) of the field.
+    characteristic p over GF(p), and also over an extension if p is small.
 
     A model that knows lower bounds is asked for them instead. A model that can be differentiated
     without being expanded is not expanded, and has a rank modulo a prime only: over QQ one of
@@ -429,7 +429,7 @@ def _method_names(model: Model, characteristic: int) -> list[str]:
 
 def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]:
     """Return the dimension, or lower bounds, by ranks of the free map, expanded: modulo a large
-    prime and over QQ; in characteristic p over an extension GF(p^k) alone.
+    prime and over QQ; in characteristic p over GF(p), and also over an extension if p is small.
 
     Hypothesis: the parameters of the free map satisfy no relations.
     """
