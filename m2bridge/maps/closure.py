@@ -42,7 +42,7 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
 MAX_DEGREEWISE_COORDINATES = 12
-"""With more coordinates ``auto`` uses the lattice of a monomial map, if a program finds its basis."""
+"""With more coordinates ``auto`` uses the lattice of a monomial map, if a program for it exists."""
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
 
