@@ -398,9 +398,9 @@ class Model(ABC):
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """Return lower bounds for the dimension that replace the rank of the differential.
 
-        The iterator computes each bound on demand, the quickest first; it raises TimeLimitError,
-        MethodUnavailableError or TooLargeError where a bound cannot be computed. ``None`` where the
-        rank of the differential is used.
+        The iterator, perhaps empty, computes each on demand, the quickest first; it raises
+        TimeLimitError, MethodUnavailableError or TooLargeError where a bound cannot be computed.
+        ``None`` where the rank of the differential is used.
         """
         return None
 

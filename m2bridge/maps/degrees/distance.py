@@ -110,7 +110,7 @@ def count_by_random_primes(
     MethodUnavailableError
         If no count is that of enough primes.
     TimeLimitError, MemoryLimitError
-        If a limit was reached before two primes more gave one count than gave others.
+        If a limit was reached before at least two primes more gave one count than different ones.
     """
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds

@@ -365,8 +365,9 @@ def _agreed_before_limit(
 ) -> PolarDegrees:
     """Return the result by the primes that finished before a limit.
 
-    An outcome is the result if two primes more have it than have others. The numbers of a single
-    prime are an unfinished result. ``finished`` has the outcome modulo each of these primes.
+    An outcome is the result if at least two primes more have it than have different ones. The
+    numbers of a single prime are an unfinished result. ``finished`` has the outcome modulo each of
+    these primes.
 
     Raises
     ------
