@@ -175,7 +175,7 @@ def _relations_that_vanish(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Whether the products span no larger dimension over QQ than r, that of ``generated``, mod p.
+    """Whether the products span no larger dimension over QQ than modulo a prime, which is r.
 
     Then none of the new generators, which are independent modulo the span, is a combination of
     products: each is needed. Over QQ the dimension is at least r. It is at most r if there are

@@ -79,9 +79,9 @@ def polar_degrees(
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
         a general linear space meets the image and a general linear space of hyperplanes is tangent;
         the parameters must be free. ``conormal``: by the bidegree of the conormal variety, from the
-        ideal. The last two compute modulo two random primes, drawn for each input, or three where
-        that is quick, with random numbers. They are right for all but finitely many primes and but
-        for few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an ideal; for a
+        ideal. The last two count modulo two random primes, drawn for each input, or three where
+        that is quick, with random choices. The numbers are right for all but finitely many primes
+        and all but few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an ideal; for a
         map ``theorem`` if there is one, else ``conormal`` if the parameters satisfy relations, else
         ``slices`` for 20 seconds, ``conormal`` for 60 (at most 3/10 of the time that is left), and
         ``slices`` again.
