@@ -53,7 +53,10 @@ class _CarriedGenerators:
 
     @classmethod
     def of(cls, generators: Sequence[Terms], dominant: int, orbits: MultidegreeOrbits) -> Self:
-        """Return the generators of a dominant multidegree, in coordinates, with their orbit."""
+        """Return the generators of a dominant multidegree, which are given in coordinates.
+
+        The coordinates that occur in them, in ascending order, become the variables 0, 1, ….
+        """
         monomials = [monomial for monomial, _ in chain.from_iterable(generators)]
         coordinates = sorted(set(chain.from_iterable(monomials)))
         number_of = {j: i for i, j in enumerate(coordinates)}

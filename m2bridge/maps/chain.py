@@ -582,7 +582,7 @@ def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer
 
 
 def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
-    """Return the map followed by the projection to some of its coordinates.
+    """Return the map followed by the projection to the coordinates ``outputs``, in this order.
 
     Raises
     ------

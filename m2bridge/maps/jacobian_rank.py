@@ -122,7 +122,7 @@ class RankResult(Bounds):
 
 
 def rank_result(model: Model, characteristic: int = 0) -> RankResult:
-    """Compute the rank of the differential of a parametrization at random points.
+    """Return bounds for the dimension, by the rank of the differential at random points.
 
     The rows of the matrix are gradients of outputs with respect to the parameters. For a family of
     functions each row belongs to a random input x of its own and a random combination of the

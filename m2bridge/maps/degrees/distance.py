@@ -134,7 +134,7 @@ def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]
 def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
 ) -> AgreedCount:
-    """Return the count that two primes more than others gave before a limit was reached.
+    """Return the count that at least two primes more gave than gave different ones, before a limit.
 
     Raises
     ------

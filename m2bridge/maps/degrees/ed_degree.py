@@ -66,8 +66,8 @@ def ed_degree(
     method : {"auto", "ideal", "parametrization"}
         ``ideal``: critical points on the variety of the ideal, of the closure for a map.
         ``parametrization``: the number of critical parameters of a map without relations, divided
-        by the number of points of a general fibre. ``auto`` is ``parametrization`` where there is
-        such a map, unless its image is a point.
+        by the number of points of a general fibre; if the image is a point, ``ideal`` is used.
+        ``auto`` is ``parametrization`` where there is such a map, else ``ideal``.
     generic : bool
         Whether to find the number for a general quadratic form too, and, unless the variety is a
         cone, that of its projective closure.
@@ -153,8 +153,8 @@ def _variety_of_ideal(ideal: Ideal, method: EDMethod, title: str) -> Variety:
 def _variety_of_model(model: Model, method: EDMethod) -> Variety | ParametrizedImage:
     """Return the closure of a model, in which critical points are counted as the method says.
 
-    It is given by its parametrization, or by its ideal if the method is ``ideal``, or if it is
-    ``auto`` and the parameters satisfy relations or the image is a point.
+    It is given by its ideal if the method is ``ideal``, if the image is a point, or if the method
+    is ``auto`` and the parameters satisfy relations; else by its parametrization.
 
     Raises
     ------

@@ -81,10 +81,10 @@ def polar_degrees(
         the parameters must be free. ``conormal``: by the bidegree of the conormal variety, from the
         ideal. The last two count modulo two random primes, drawn for each input, or three where
         that is quick, with random choices. The numbers are right for all but finitely many primes
-        and all but few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an ideal; for a
-        map ``theorem`` if there is one, else ``conormal`` if the parameters satisfy relations, else
-        ``slices`` for 20 seconds, ``conormal`` for 60 (at most 3/10 of the time that is left), and
-        ``slices`` again.
+        and all but few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an
+        ideal; for a map ``theorem`` if there is one, else ``conormal`` if the parameters satisfy
+        relations, else ``slices`` for 20 seconds, ``conormal`` for 60 (each at most 3/10 of the
+        time that is left), and ``slices`` again.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
