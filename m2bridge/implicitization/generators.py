@@ -553,8 +553,8 @@ def _proved_ideal(
     origin_of_product = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(origin_of_product), len(free_monomials), prime)
     multiples = [origin_of_product[generated.products[i]] for i in generated.chosen]
-    # The dimension of the ideal is at most the number of free monomials: the monomials at the pivots
-    # are independent on the image modulo a prime, and hence over QQ, also if the echelon form is
+    # The dimension of the ideal is at most the number of free monomials: those at the pivots are
+    # independent on the image modulo a prime, and hence over QQ, also if the echelon form is
     # unlucky. The multiples are independent too: so they are a basis, and nothing is new.
     if len(multiples) == len(free_monomials):
         return BasisOfIdeal(multiples, ())
