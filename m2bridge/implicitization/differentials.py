@@ -24,7 +24,7 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import check_deadline_in
 
 Gradient = dict[int, int]
-"""Partial derivatives at a point, by the number of the coordinate; others are zero."""
+"""Partial derivatives at a point, by the number of the coordinate; those left out are zero."""
 
 
 @dataclass(slots=True)
@@ -37,12 +37,13 @@ class _CarriedGenerators:
         The generators of the dominant multidegree, in which variable number i is the coordinate
         ``places[dominant][i]``.
     orbits : MultidegreeOrbits
-        Those of the degree.
+        The orbits of all multidegrees of this degree.
     places : dict
-        The coordinates to which the variables are carried, by the multidegree; at first those of
-        the dominant multidegree.
+        Maps a multidegree (packed) of the orbit to the coordinates to which a symmetry carries the
+        variables; at first only the dominant one is there.
     gradients_at_values : dict
-        The gradients of the polynomials, by the values of the variables, as far as they are known.
+        Maps values of the variables to the gradients of the polynomials there that are not zero, as
+        far as they were computed.
     """
 
     polynomials: tuple[Terms, ...]
@@ -52,7 +53,10 @@ class _CarriedGenerators:
 
     @classmethod
     def of(cls, generators: Sequence[Terms], dominant: int, orbits: MultidegreeOrbits) -> Self:
-        """Return the generators of a dominant multidegree, in coordinates, with their orbit."""
+        """Return the generators of a dominant multidegree, which are given in coordinates.
+
+        The coordinates that occur in them, in ascending order, become the variables 0, 1, ….
+        """
         monomials = [monomial for monomial, _ in chain.from_iterable(generators)]
         coordinates = sorted(set(chain.from_iterable(monomials)))
         number_of = {j: i for i, j in enumerate(coordinates)}
@@ -65,10 +69,10 @@ class _CarriedGenerators:
     def gradients(self, multidegree: int, point: Sequence[int]) -> Iterator[Gradient]:
         """Yield the gradients at a point of the generators of a multidegree of the orbit.
 
-        A symmetry π carries a generator g to one that has the variable π(j) wherever g has j. So
-        its derivatives at the point p are those of g where each variable j has the value p_π(j).
-        Points at which few coordinates are not zero give few different values. Gradients that are
-        zero are left out.
+        A symmetry π carries a generator g to g', in which π(j) replaces each variable j. So the
+        derivative of g' with respect to π(j) at a point p is that of g with respect to j, at the
+        point whose coordinate i is p_π(i). Points with few nonzero coordinates give few different
+        values, which are kept. Gradients that are zero are left out.
         """
         places = self._places(multidegree)
         values = tuple([point[j] for j in places])
@@ -82,7 +86,8 @@ class _CarriedGenerators:
     def _places(self, multidegree: int) -> tuple[int, ...]:
         """Return the coordinates to which the variables are carried, in a multidegree of the orbit.
 
-        A symmetry carries them from another multidegree, step by step from the dominant one.
+        They are found step by step from the dominant multidegree: a symmetry carries them from one
+        multidegree of the orbit to the next.
         """
         if multidegree not in self.places:
             previous, symmetry_number = self.orbits.steps[multidegree]
@@ -102,7 +107,8 @@ class EquationsAtPoints:
     degrees : dict from int to DegreePieces
         The pieces computed so far, by degree.
     generators : dict
-        The generators met so far, by their dominant multidegrees; their degree is part of these.
+        The generators met so far, by their dominant multidegrees. A packed multidegree contains
+        the degree, so generators of all degrees are in one dictionary.
     """
 
     context: Context
@@ -129,15 +135,16 @@ class EquationsAtPoints:
         return cls(context, {0: degree_zero(context.grading)})
 
     def gradients(self, point: Sequence[int], degree: int) -> Iterator[Gradient]:
-        """Yield gradients at a point that span the differentials of the minimal generators.
+        """Yield gradients at a point that span the differentials of the minimal generators of one
+        degree.
 
-        These are the generators of one degree, from 1 to the largest. Gradients that are zero are
-        left out.
+        ``degree`` is from 1 to the ``max_degree`` of :meth:`of`. Gradients that are zero are left
+        out.
 
         Raises
         ------
         TimeLimitError
-            At the limit on time. What was computed is kept.
+            While gradients are taken, at the limit on time. What was computed is kept.
         """
         found = self._pieces_of_degree(degree)
         for multidegree in check_deadline_in(self._multidegrees(point, degree)):
@@ -152,7 +159,7 @@ class EquationsAtPoints:
             yield from self.generators[dominant].gradients(multidegree, point)
 
     def _pieces_of_degree(self, degree: int) -> DegreePieces:
-        """Return the pieces of a degree, which are computed when they are asked for."""
+        """Return the pieces of a degree; each is computed when it is first looked up."""
         compute = partial(compute_piece, context=self.context)
         while degree not in self.degrees:
             number = len(self.degrees)
@@ -170,14 +177,16 @@ class EquationsAtPoints:
         # by degree the multidegrees of the monomials without a factor that is zero
         without_zeros: list[set[int]] = [{0}]
         for n in range(1, degree + 1):
-            without_zeros.append(_products(without_zeros, nonzero, n))
-        return sorted(_products(without_zeros, coordinates, degree))
+            without_zeros.append(_multidegrees_of_products(without_zeros, nonzero, n))
+        # times any one coordinate, which may be zero at the point
+        return sorted(_multidegrees_of_products(without_zeros, coordinates, degree))
 
 
-def _products(
+def _multidegrees_of_products(
     monomials: Sequence[set[int]], coordinates: Sequence[tuple[int, int]], degree: int
 ) -> set[int]:
-    """Return the multidegrees of this degree of the products of a monomial and a coordinate.
+    """Return the multidegrees, packed, of all products of this degree of a monomial and a
+    coordinate.
 
     Parameters
     ----------

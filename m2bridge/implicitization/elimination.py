@@ -74,8 +74,8 @@ def _product_of(
     monomial : Monomial
         The numbers of the factors with repetition, such as ``(0, 0, 3)``.
     products : dict
-        The products found so far by their monomials, and the empty product at ``()``. Those of
-        the beginnings ``(0,)``, ``(0, 0)``, … of the monomial are added.
+        The products found so far by their monomials, and the empty product at ``()``. The products
+        of the beginnings ``(0,)``, ``(0, 0)``, … of the monomial are added.
     times : callable
         Maps a product and a number j to the product times factor j.
     """
@@ -129,9 +129,9 @@ class ModularElimination:
         """Return the reduced echelon form of a matrix with one column per monomial.
 
         Column k holds the coefficients of an expansion of monomial k, or its values at points; so
-        every relation among the monomials is in the kernel. The rank is at most that over QQ of the
-        monomials as functions on the image. Unless slice, points or prime are unlucky, it is equal
-        to that, and the echelon form is the reduction modulo the prime of the one over QQ.
+        every relation among the monomials is in the kernel. The rank is at most the rank over QQ of
+        the monomials as functions on the image. Unless slice, points or prime are unlucky, both
+        ranks are equal, and the echelon form is the one over QQ, reduced modulo the prime.
         """
         max_points = len(monomials) + SPARE_POINTS
         # Values at these points are at most max_points² entries; expansions may have as many terms.
@@ -354,7 +354,7 @@ class Substitution:
         return _product_of(monomial, self.expansions, self._times_image)
 
     def vanishes(self, terms: Iterable[tuple[Monomial, int]]) -> bool:
-        """Whether a polynomial in the coordinates is identically zero after substitution, over ZZ.
+        """Whether a polynomial in the coordinates is zero after substitution, and so in the ideal.
 
         ``terms`` are its monomials, as sorted numbers of coordinates, and their coefficients.
         """
@@ -421,7 +421,7 @@ class Substitution:
         self.expansions = {(): self.expansions[()]}
 
     def _times_image(self, product: Any, j: int) -> Any:
-        """Return a product times the image of coordinate j."""
+        """Return a product of images, a polynomial of FLINT, times the image of coordinate j."""
         return product * self.images[j]
 
 
@@ -491,8 +491,8 @@ class Echelon:
         return cls(tuple(monomials), pivots, numerators, coefficients)
 
     def by_support(self, columns: Iterable[int]) -> list[int]:
-        """Return the columns sorted by their numbers of nonzero entries, the smallest first, and so
-        by the lengths of their relations.
+        """Return the columns sorted by their numbers of nonzero entries, the smallest first: these
+        have the shortest relations.
 
         Of columns with equally many the rightmost one is first.
         """

@@ -148,7 +148,7 @@ class SmallerEchelon(NamedTuple):
 
     @property
     def pivots(self) -> tuple[int, ...]:
-        """The pivots."""
+        """The pivots, as columns of the larger echelon form."""
         return tuple(self.columns[i] for i in self.echelon.pivots)
 
     def relations_that_vanish(
@@ -175,7 +175,7 @@ def _relations_that_vanish(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Whether the products span over QQ no larger dimension than r, that modulo their prime.
+    """Whether the products span no larger dimension over QQ than modulo a prime, which is r.
 
     Then none of the new generators, which are independent modulo the span, is a combination of
     products: each is needed. Over QQ the dimension is at least r. It is at most r if there are
@@ -213,7 +213,7 @@ def has_no_larger_rank(
 def _lift_to_integers(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[list[int]]:
     """Return integer vectors, each a multiple of the rational vector with the given residues.
 
-    ``duals[k][i]`` is vector i modulo ``primes[k]``. The results are right only if numerators and
+    ``duals[k][i]`` is vector i modulo ``primes[k]``. A result is right only if numerators and
     denominators are small against the product of the primes, so the caller checks them.
     """
     modulus, weights = chinese_remainder(primes)
@@ -229,7 +229,7 @@ def _lift_to_integers(primes: Sequence[int], duals: Sequence[list[list[int]]]) -
 def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]) -> bool:
     """Whether functional i is nonzero at ``places[i]`` and zero at all other places, for each i.
 
-    This shows that the functionals are linearly independent. Each is given by its values.
+    Then the functionals, which are given by their values, are linearly independent.
     """
     for i, functional in enumerate(functionals):
         nonzero = [j for j, place in enumerate(places) if functional[place]]
@@ -250,8 +250,8 @@ class GeneratedPart:
     chosen : list of int
         Numbers of products that form a basis of the span modulo the prime.
     functionals : list of sparse vectors over GF(prime)
-        For each free monomial its nonzero values, by the number of the functional, under a basis
-        of the functionals that vanish on the span; they determine its class modulo the span.
+        For each free monomial its nonzero values, by the numbers of the functionals. These are a
+        basis of those that vanish on the span, so the values are the class modulo the span.
     """
 
     products: list[SparseRow]
@@ -368,7 +368,7 @@ class GeneratedPart:
         return True
 
     def rational_rank(self) -> int:
-        """The dimension over QQ of what all products span."""
+        """Return the dimension of the span of all products over QQ."""
         return linear_algebra.sparse_rank(map(dict, self.products))
 
 
@@ -423,8 +423,8 @@ class Context:
         """Yield echelon forms for the candidates, each with a prime modulo which to compute the
         span of the products.
 
-        The echelon forms become more reliable and more expensive: modulo one prime, modulo several,
-        then that over QQ, again for each further prime for the products.
+        The echelon forms become more reliable and more expensive: modulo one prime, modulo several
+        primes, over QQ. The last is repeated with each further prime for the products.
         """
         first_prime, second_prime, *further_primes = self.primes
         yield Echelon.modular(candidates, self.eliminations[:1]), first_prime
@@ -553,8 +553,8 @@ def _proved_ideal(
     origin_of_product = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(origin_of_product), len(free_monomials), prime)
     multiples = [origin_of_product[generated.products[i]] for i in generated.chosen]
-    # The dimension of the ideal is at most the number of free monomials: the others, the pivots,
-    # are independent on the image modulo a prime, and hence over QQ, also if the echelon form is
+    # The dimension of the ideal is at most the number of free monomials: those at the pivots are
+    # independent on the image modulo a prime, and hence over QQ, also if the echelon form is
     # unlucky. The multiples are independent too: so they are a basis, and nothing is new.
     if len(multiples) == len(free_monomials):
         return BasisOfIdeal(multiples, ())

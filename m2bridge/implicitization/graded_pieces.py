@@ -61,6 +61,7 @@ class PackedGrading:
         # For each symmetry π a list with the packed multidegree of π(j) at place j; ``moved`` has
         # the places first.
         moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
+        # without symmetries each coordinate has an empty tuple
         moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
             multidegrees=grading.multidegrees,
@@ -99,7 +100,9 @@ def _pack(grading: Grading, max_degree: int) -> tuple[int, ...]:
 
 
 class SymmetryStep(NamedTuple):
-    """A member of an orbit, and the number of the symmetry that carries it to a later member."""
+    """A member of an orbit, ``earlier``, and the number of the symmetry that carries it to a later
+    member. A member is given by its packed multidegree, or by its number in the orbit.
+    """
 
     earlier: int
     symmetry_number: int
@@ -108,7 +111,7 @@ class SymmetryStep(NamedTuple):
 class Transport(NamedTuple):
     """The dominant multidegree of an orbit, and how it is carried to another member.
 
-    ``permutation`` is one of the coordinates, a product of symmetries.
+    ``permutation`` is a permutation of the coordinates, a product of symmetries, that does so.
     """
 
     dominant: int
@@ -125,7 +128,7 @@ class MultidegreeOrbits:
     Parameters
     ----------
     images : mapping from multidegree to tuple of int
-        The multidegrees to which the symmetries carry it, by their numbers. They act on a
+        The multidegree to which symmetry number k carries it, at place k. Symmetries act on a
         multidegree as on any monomial of it: this is well defined because they carry the finest
         grading to itself.
     members : mapping from dominant multidegree to its orbit
@@ -156,7 +159,7 @@ class MultidegreeOrbits:
 
     def dominant(self, multidegree: int) -> int:
         """Return the dominant multidegree of the orbit of a multidegree."""
-        while multidegree not in self.members:
+        while multidegree not in self.members:  # up to the root of the tree of its orbit
             multidegree = self.steps[multidegree].earlier
         return multidegree
 
@@ -311,13 +314,17 @@ class Neighbour:
 
 
 Products = dict[SparseRow, tuple[Neighbour, SparseRow]]
-"""Maps a product x_j · g at the free monomials to the neighbour of x_j and g, of its ideal."""
+"""Maps the coefficients of a product x_j · g at the free monomials to the neighbour of x_j, and g,
+an element of the ideal in its piece.
+"""
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """Return the different products x_j · g at the free monomials, those with few terms first, as
-    keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
-    of x_j, g). For each x_j, g runs through the basis of the ideal in the piece of its neighbour.
+    """Return the different products x_j · g, where for each coordinate x_j the polynomial g runs
+    through the basis of the ideal in the piece of its neighbour.
+
+    A key of the result is a product, by its coefficients at the free monomials: pairs (place,
+    coefficient), sorted by place. Its value is (neighbour of x_j, g). Short products come first.
 
     An element of the ideal is determined by its coefficients at the free monomials, those outside a
     basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
@@ -326,7 +333,7 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     Parameters
     ----------
     free : sequence of monomials
-        The free monomials; a product has their positions in this sequence.
+        The free monomials; a place is a position in this sequence.
     neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
@@ -358,7 +365,7 @@ def orbits_of_degree(
     coordinates = zip(grading.packed, grading.degrees, grading.moved, strict=True)
     for multidegree_of_x, degree_of_x, moved in check_deadline_in(coordinates):
         lower_pieces = lower.get(degree - degree_of_x)
-        if lower_pieces is None:  # the coordinate has a degree larger than this one
+        if lower_pieces is None:  # the degree of the coordinate is larger than ``degree``
             continue
         lower_images = lower_pieces.orbits.images
         # Multiplication by x_j adds its multidegree; the image of the product under a symmetry has
@@ -519,6 +526,7 @@ def complete_degrees(
     for degree in range(1, max_degree + 1):
         try:
             found = next_degree(grading, completed, compute)
+            # each piece is computed here, where it is looked up for the first time
             pieces = [
                 found.pieces[dominant] for dominant in check_deadline_in(found.orbits.members)
             ]

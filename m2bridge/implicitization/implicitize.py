@@ -128,7 +128,8 @@ class Implicitization:
     requested_degree : int
         The degree asked for; larger than ``max_degree`` if the time ended first.
     hilbert_function : tuple of int
-        H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
+        H(0), …, H(max_degree): the dimensions of the graded pieces of the coordinate ring of the
+        image, by the degrees of the grading.
     orbits : tuple of GeneratorOrbit
         The generators that were found degree by degree.
     exact : bool
@@ -185,11 +186,11 @@ class Implicitization:
 
     def generators_by_multidegree(self, above: int = 0) -> Iterator[tuple[Terms, ...]]:
         """Yield all minimal generators found, by increasing degree, those of one multidegree as a
-        tuple. Generators that were found degree by degree are left out up to the degree ``above``.
+        tuple. Those in ``orbits`` of degree ≤ ``above`` are left out; none of ``higher`` is.
 
         Generators have coprime integer coefficients. Each is a tuple of terms (sorted tuple of
-        coordinate numbers, coefficient). This is the shortest form for large results, where
-        exponent vectors would take most of the space.
+        coordinate numbers, coefficient): for large results exponent vectors would take too much
+        memory.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             if orbit.degree > above:
@@ -204,7 +205,7 @@ class Implicitization:
         yield from chain.from_iterable(self.generators_by_multidegree())
 
     def generators(self) -> tuple[PolyElement, ...]:
-        """The generators as elements of ``ring.sympy_ring``."""
+        """Return all minimal generators found, as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
         scalar = cache(ring.domain)  # from an integer to a coefficient; the same ones recur
         with collection_paused():  # there can be very many generators
@@ -214,7 +215,7 @@ class Implicitization:
             )
 
     def ideal(self) -> GeneratingSet:
-        """The ideal that the generators found generate."""
+        """Return the ideal that the generators found generate, in ``ring``."""
         return GeneratingSet(self.ring, self.generators())
 
 

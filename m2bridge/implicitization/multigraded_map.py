@@ -82,8 +82,9 @@ class MultigradedMap:
     def integral_images(self) -> tuple[IntegerPolynomial, ...]:
         """Images with integer coefficients that satisfy the same equations.
 
-        If D clears all denominators, coordinate j is multiplied by D to the power of its degree.
-        Equations that are homogeneous for the degrees do not change.
+        Let D be the least common denominator. The image of coordinate j is multiplied by D^n, where
+        n is the degree of the coordinate; so equations that are homogeneous for these degrees hold
+        as before, and all coefficients are integers, since n ≥ 1.
         """
         images = self.polynomial_map.images
         coefficients = chain.from_iterable(image.values() for image in images)
@@ -207,15 +208,15 @@ def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
 
 
 def _degrees_of(monomials: Sequence[IntegerVector], weights: IntegerVector) -> IntegerVector:
-    """Return the degree of each monomial, given by its exponents, for weights of the variables."""
+    """Return for each monomial, given by its exponents e, the degree Σ w_i e_i for weights w."""
     return tuple(sum(map(mul, weights, exponents)) for exponents in monomials)
 
 
 def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
     """Return positive degrees of the coordinates in the span of the rows, which are gradings by ZZ.
 
-    They are all 1 if possible, else the degrees of the images, divided by their greatest common
-    divisor, where every image is homogeneous of positive degree, else those of the smallest sum.
+    The first of these that exist: all 1; the degrees of the images, divided by their greatest
+    common divisor, if every image is homogeneous of positive degree; degrees of the smallest sum.
 
     Raises
     ------
@@ -265,7 +266,9 @@ ImageTerms = frozenset[tuple[IntegerVector, Any]]
 
 
 def coordinates_by_image(polynomial_map: PolynomialMap) -> dict[ImageTerms, list[int]]:
-    """The numbers of the coordinates with each image, which are several where images are equal."""
+    """Return for each image, as the set of its terms, the numbers of the coordinates that have it,
+    ascending; they are several where images are equal.
+    """
     by_image: dict[ImageTerms, list[int]] = {}
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         by_image.setdefault(frozenset(image.items()), []).append(j)
@@ -280,9 +283,9 @@ def coordinate_permutation(
     """Return the permutation π of the coordinates with f_π(j) = τ(f_j) for all j, where f_j are the
     images and τ is a permutation of the parameters.
 
-    That π exists proves that it is a symmetry, because the images are compared exactly. Coordinates
-    with the same image keep their order, so that the permutation of a product of two τ is the
-    product of their permutations.
+    If π exists, it maps the ideal of the image to itself, since the images are compared exactly.
+    Coordinates with the same image keep their order, so that the permutation of a product of two τ
+    is the product of their permutations.
 
     Parameters
     ----------
@@ -318,7 +321,7 @@ def coordinate_permutation(
 
 
 def _preimages(variables: Sequence[str], renaming: Mapping[str, str]) -> list[int]:
-    """Return for each parameter i the number of the parameter that the renaming carries to it.
+    """Return for each parameter i the number of the parameter that the renaming carries to i.
 
     Parameters that the renaming does not mention are fixed.
 
@@ -328,7 +331,7 @@ def _preimages(variables: Sequence[str], renaming: Mapping[str, str]) -> list[in
         If the renaming does not permute the parameters.
     """
     position = {name: i for i, name in enumerate(variables)}
-    # the parameter to which each is carried; −1 for a new name that is no parameter
+    # for each parameter the number of the one to which it is carried; −1 if its new name is unknown
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
     # a renaming that is not a permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
@@ -337,12 +340,12 @@ def _preimages(variables: Sequence[str], renaming: Mapping[str, str]) -> list[in
 
 
 def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
-    """Return the average of the degrees over the group of the permutations, scaled to coprime
-    integers.
+    """Return the average of the degrees of the coordinates over the group that the permutations of
+    the coordinates generate, scaled to coprime integers.
 
     The permutations are symmetries of the ideal, so the permuted degrees are gradings of it too,
-    and so is their average. It is positive, as the degrees are, and the same on each orbit: the
-    average over the orbit.
+    and so is their average. It is positive, as the degrees are, and constant on each orbit of
+    coordinates: the average of the degrees over the orbit.
     """
     # For each coordinate the tuple of it and its images; coordinates whose tuples are connected by
     # common entries are an orbit of the group.

@@ -34,9 +34,11 @@ class RandomPoints:
     Parameters
     ----------
     images : tuple of polynomials with integer coefficients
+        The image of each coordinate, a polynomial in the parameters.
     parameters : int
         The number of parameters.
     random : random.Random
+        Draws the parameters.
     prime : int
 
     Attributes
@@ -87,16 +89,16 @@ class RandomPoints:
         column per monomial.
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it
-        unless the points or the prime are unlucky. As it is often less than half the number of
-        monomials, it is tried with about half of the points first. If it is nearly their number, it
-        is computed with all.
+        unless the points or the prime are unlucky. The rank is often less than half the number of
+        monomials, so about half as many points as monomials are tried first. If the rank is nearly
+        the number of these points, a few more points than monomials are used.
         """
         all_points = len(monomials) + SPARE_POINTS
         half = min(all_points // 2 + SPARE_POINTS, all_points)
         values = self.monomial_values(monomials, 0, half)
         echelon = self._echelon_of_values(values, half)
-        # With SPARE_POINTS more points than the rank, others are not expected to increase it. This
-        # is so where half are all, since the rank is at most the number of monomials.
+        # With SPARE_POINTS more points than the rank, further points are not expected to increase
+        # it. If `half` is `all_points`, the condition holds: the rank is at most len(monomials).
         if len(echelon.pivots) <= half - SPARE_POINTS:
             return echelon
         other_values = self.monomial_values(monomials, half, all_points)
@@ -114,7 +116,7 @@ class RandomPoints:
 
 
 class FunctionValues:
-    """The values of some functions at some points modulo a prime, and those of their products.
+    """The values of some functions at some points modulo a prime, and the values of their products.
 
     Parameters
     ----------
@@ -168,6 +170,6 @@ class FunctionValues:
         return total
 
     def _product(self, first: list[int], second: list[int]) -> list[int]:
-        """Return the product at each point of two functions, given by their values."""
+        """Return the values at all points of the product of two functions, given by theirs."""
         prime = self.prime
         return [a * b % prime for a, b in zip(first, second, strict=True)]

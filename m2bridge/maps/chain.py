@@ -84,7 +84,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from expressions; ConversionError if an output is no exact polynomial."""
+        """Build a layer; ConversionError if the expression of an output is no exact polynomial."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -215,7 +215,9 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """Return the outputs of the last layer, {exponents: coefficient} in inputs, all parameters."""
+    """Return the outputs of the last layer as {exponents: coefficient}: polynomials in the inputs
+    of the first layer and the parameters of all layers, in this order.
+    """
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
@@ -259,7 +261,7 @@ def _check_size(layers: Sequence[Layer]) -> None:
 
 
 def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
-    """Return a bound for the number of terms of a polynomial after substitution of its variables.
+    """Return an upper bound for the number of terms of a polynomial after substitution.
 
     Parameters
     ----------
@@ -286,9 +288,8 @@ DegreeRange = tuple[int, int]
 def coordinate_bound(layers: Sequence[Layer]) -> int:
     """Return an upper bound for the number of coordinates of the composition.
 
-    Without inputs it is the number of outputs. With inputs the coordinates are coefficients of
-    monomials in the inputs, and those monomials are counted that have a degree that can occur in an
-    output. The range of degrees of each output is followed from layer to layer.
+    Without inputs it is the number of outputs. With inputs it counts for each output the monomials
+    in them of all degrees that may occur, a range that is followed from layer to layer.
     """
     input_count = len(layers[0].inputs)
     if input_count == 0:
@@ -319,7 +320,7 @@ def _image_degrees(
     Parameters
     ----------
     monomials : sequence of exponent vectors
-        Those of the polynomial.
+        The monomials of the polynomial.
     degrees : sequence of DegreeRange or None
         The degrees of the polynomials that replace the variables; ``None`` for the polynomial
         zero.
@@ -366,12 +367,12 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return Σ entry·u(variable) = 0 for u = 0 on the parameters, the variables with a name."""
+    """Return the condition Σ entry·u(variable) = 0 for u = 0 on parameters, which have names."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
-    """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
+    """Yield a condition Σ e_v u(v) − u(y) = 0 for each monomial Π v^e_v of each layer's output y.
 
     Here λ^u(v) rescales v. A condition maps v to the coefficient of u(v), where v is the name of a
     parameter, or (k, i) for input i of layer k, counted from 0. Inputs of the first layer and
@@ -442,7 +443,7 @@ class Chain(DifferentiableModel):
                     f"layer {number} has {plural(len(after.inputs), 'input')}, but layer"
                     f" {number - 1} has {plural(len(before.outputs), 'output')}"
                 )
-        # Two layers with one parameter would be a map of fewer parameters, which is not meant.
+        # A parameter that two layers share would be one parameter of the map, which is not meant.
         names: set[str] = set()
         for number, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
@@ -500,8 +501,7 @@ class Chain(DifferentiableModel):
     def parametrization(self) -> PolynomialMap:
         """Return the composition, expanded to one map from all parameters.
 
-        With inputs x, y and z, the coordinate ``f_2_0_1`` is the coefficient of x^2*z in the output
-        f; without inputs the coordinates are the outputs.
+        The names of the coordinates are those of :func:`expand_layers`.
 
         Raises
         ------
@@ -518,7 +518,7 @@ class Chain(DifferentiableModel):
         """Return bounds from the sizes of the layers; they hold in every characteristic.
 
         Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
-        parameters of the layers after it, so that the number of these is a bound for each k.
+        parameters of layers after k only; so for each k the number of these is a bound.
         """
         bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
@@ -577,12 +577,12 @@ class Chain(DifferentiableModel):
 
 @lru_cache(maxsize=8)
 def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
-    """Return :meth:`Layer.modulo` of each layer; a cache keeps it between batches of gradients."""
+    """Return each layer modulo the prime; cached, since gradients are computed in batches."""
     return tuple(layer.modulo(prime) for layer in layers)
 
 
 def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
-    """Return the map followed by the projection to some of its coordinates.
+    """Return the map followed by the projection to the coordinates ``outputs``, in this order.
 
     Raises
     ------

@@ -42,7 +42,7 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
 MAX_DEGREEWISE_COORDINATES = 12
-"""With more coordinates ``auto`` uses the lattice of a monomial map, else it goes by degrees."""
+"""With more coordinates ``auto`` uses the lattice of a monomial map, if a program for it exists."""
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
 
@@ -75,33 +75,43 @@ def closure(
     coordinates, weights : str, optional
         The names of the coordinates and of the parameters, for models that offer a choice.
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
-        ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine.
-        ``auto`` does the same and then proves by Macaulay2 that there are no others, if that is
-        possible within the limits (a minute when there are none) and ``max_degree`` is not given;
-        where the map has no positive grading, its parameters satisfy relations, or the field is not
-        QQ, it is ``elimination``; but the equation of a hypersurface is found by linear algebra, as
-        that of its projective closure, where elimination takes more than 5 seconds, or a quarter of
-        the time. ``elimination`` gives the coordinates the degrees of their images
-        where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
+        ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine; the
+        map needs a positive grading. ``elimination`` gives the coordinates the degrees of their
+        images where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
         ``ungraded-elimination`` never does. ``lattice`` is for maps whose coordinates are scalars
-        times monomials; 4ti2 or Normaliz finds the binomials, or Macaulay2 where neither is there;
-        ``auto`` takes it with more than 12 coordinates.
+        times monomials in free parameters; 4ti2 or Normaliz finds the binomials, or Macaulay2 where
+        neither is installed. ``auto`` is the first of these that applies:
+
+        1. With ``max_degree``: ``multigraded``; above low degrees by a core, if the model has one.
+        2. Over a finite field: ``elimination``.
+        3. If the model has no free parametrization, or no weights of the parameters give every
+           image degree 1: ``elimination``. If ranks show that the closure is a hypersurface, this
+           gets 5 seconds and at most a quarter of the time; then linear algebra looks for the
+           equation of the projective closure, labelled ``multigraded``.
+        4. For scalars times monomials in more than 12 coordinates: ``lattice``, if 4ti2 or Normaliz
+           is installed.
+        5. ``multigraded``, with a proof that there are no other generators, by Macaulay2 or a core,
+           if it is found within the limits (a minute when there are none).
     max_degree : int, optional
-        For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in
-        which there are at most 10^5 monomials in linearly independent coordinates.
+        For ``multigraded`` and ``auto``, over QQ: the last degree. When left out, linear algebra
+        goes to the largest degree ≤ 4 in which there are at most 10^5 monomials in linearly
+        independent coordinates, or to 1; a proof under 5 may go further.
     timeout : float, optional
         Seconds for the whole computation.
 
     Returns
     -------
     Closure
-        With ``unfinished`` set, and the results found until then, if a limit was reached.
+        With ``unfinished`` set, and the results found until then, if a limit was reached. Its
+        ``strategy`` is ``auto`` only if the limit was reached before a method was chosen.
 
     Raises
     ------
     InvalidCaseError
         If an option is wrong, the map has no reduction modulo p, or its relations have no common
         zero.
+    MethodUnavailableError
+        If the map is not one of those that the strategy, or ``max_degree``, is for.
     EngineNotFoundError
         If Macaulay2 is needed, but none is given and none is installed.
     EngineError
@@ -122,62 +132,58 @@ def closure(
     model.check_field(field)
     # Ranks need no equations: they come first, so that a limit leaves something to show.
     dimension = _dimension_by_ranks(model, field=field)
+    chosen = strategy  # `auto` until a method is chosen
     try:
-        return _by_strategy(model, field, strategy, max_degree=max_degree, dimension=dimension)
-    except errors.TimeLimitError as limit:
+        graded_map = _graded_map(model, strategy, field, max_degree)
+        chosen = _chosen_strategy(graded_map, strategy, max_degree)
+        if graded_map is not None and chosen == "multigraded":
+            return _by_degrees(graded_map, model, strategy, max_degree, dimension)
+        if strategy == "auto" and chosen == "elimination" and field == QQ:
+            hypersurface = _affine_hypersurface(model, dimension)
+            if hypersurface is not None:  # ranks showed that it is one, and its equation was found
+                return hypersurface
+        return _by_macaulay2(model, field, chosen, dimension)
+    except errors.TimeLimitError as limit:  # reached before any equation was found
         if dimension.is_open:
             raise  # nothing was found
-        # the strategy that was begun: over QQ `auto` begins by degrees, else it is elimination
-        begun = "multigraded" if strategy == "auto" and field == QQ else without_auto(strategy)
         return Closure(
             model=model,
             field=field,
-            strategy=begun,
+            strategy=chosen,
             known_dimension=dimension,
             seconds=clock().seconds,
             unfinished=str(limit),
         )
 
 
-def _by_strategy(
-    model: Model,
-    field: CoefficientField,
-    strategy: Strategy,
-    max_degree: int | None,
-    dimension: Bounds,
-) -> Closure:
-    """Return the closure by the first of these methods that the strategy allows for this model:
-    degree by degree, in place of which ``auto`` takes a lattice ideal for large monomial maps; as a
-    hypersurface, for ``auto`` over QQ; by elimination, or as a lattice ideal if that is asked for.
+def _chosen_strategy(
+    graded_map: MultigradedMap | None, strategy: Strategy, max_degree: int | None
+) -> Strategy:
+    """Return the strategy itself, or the one that ``auto`` stands for.
 
-    ``dimension`` has bounds by ranks of the differential.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before any equation was found.
+    ``graded_map`` is the map whose generators are to be found degree by degree; ``None`` if they
+    are not (:func:`_graded_map`).
     """
-    graded_map = _graded_map(model, strategy, field, max_degree)
-    if graded_map is not None:  # its generators are wanted degree by degree
-        if _prefers_lattice(graded_map, strategy, max_degree):
-            return _by_macaulay2(model, field, "lattice", dimension)
-        return _by_degrees(graded_map, model, strategy, max_degree, dimension)
-    if strategy == "auto" and field == QQ:
-        hypersurface = _affine_hypersurface(model, dimension)
-        if hypersurface is not None:  # ranks showed that it is one, and its equation was found
-            return hypersurface
-    return _by_macaulay2(model, field, without_auto(strategy), dimension)
+    if graded_map is None:
+        return without_auto(strategy)
+    return "lattice" if _prefers_lattice(graded_map, strategy, max_degree) else "multigraded"
 
 
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return bounds by ranks of the differential, in half of the time; open if none is found."""
+    """Return bounds for the dimension of the closure by ranks of the differential.
+
+    They are searched in half of the remaining time; ``UNKNOWN`` if none is found.
+    """
     with share(0.5):
         best = best_value(jacobian_findings(model, field=field))
     return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
 
 
 def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Return whether ``auto`` uses lattice ideals: without a degree, for many monomials."""
+    """Return whether the closure is computed as a lattice ideal, and not degree by degree: for
+    ``auto`` without ``max_degree``, if the map has many coordinates, all monomials, and a program
+    for Markov bases is installed.
+    """
     if strategy != "auto" or max_degree is not None:
         return False
     if len(graded.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
@@ -187,11 +193,11 @@ def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int
 
 
 def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
-    """Return the closure of an inhomogeneous map, if ranks show that it is a hypersurface; ``None``
-    for other maps, and if the search reached its limit.
+    """Return the closure over QQ of the image of a map without standard grading, if ranks show that
+    it is a hypersurface, or a linear space; ``None`` if they do not, or no equation was found.
 
-    Elimination has a short time; where that does not suffice, linear algebra finds the equation of
-    the projective closure. ``dimension`` is what ranks say.
+    Elimination has a short time; where that does not suffice, linear algebra looks for the equation
+    of the projective closure. ``dimension`` has bounds by ranks of the differential.
     """
     if dimension.lower is None:
         return None
@@ -229,7 +235,8 @@ def _closure_of_hypersurface(
 def _by_macaulay2(
     model: Model, field: CoefficientField, strategy: Strategy, dimension: Bounds
 ) -> Closure:
-    """Return the closure by elimination or by a lattice ideal, as far as limits allow.
+    """Return the closure by one of the strategies ``lattice``, ``elimination`` and
+    ``ungraded-elimination``; with ``unfinished`` set if Macaulay2 reached a limit.
 
     ``dimension`` stands in the result if Macaulay2 does not find the dimension.
 
@@ -237,6 +244,10 @@ def _by_macaulay2(
     ------
     InvalidCaseError
         If the relations among the parameters have no common zero.
+    MethodUnavailableError
+        If the strategy does not apply to the map, or the program for Markov bases fails.
+    TimeLimitError
+        If the limit was reached before Macaulay2 was asked.
     """
     script, reason = _ideal_program(model, field, strategy)
     answer, limit = answer_until_limit(script)  # the limit that was reached, or ""
@@ -257,8 +268,8 @@ def _by_macaulay2(
 
 
 def _ideal_program(model: Model, field: CoefficientField, strategy: Strategy) -> toric.IdealProgram:
-    """Return the Macaulay2 program of a strategy: ``lattice``, ``elimination`` or
-    ``ungraded-elimination``.
+    """Return the Macaulay2 program of a strategy ``lattice``, ``elimination`` or
+    ``ungraded-elimination``, with the reason in words why the generators that it finds are all.
 
     Raises
     ------
@@ -274,7 +285,9 @@ def _ideal_program(model: Model, field: CoefficientField, strategy: Strategy) ->
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
-    """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
+    """Raise InvalidCaseError for an unknown strategy, or a field or ``max_degree`` that the
+    strategy does not accept.
+    """
     without_auto(strategy)  # raises for an unknown strategy
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
@@ -303,10 +316,12 @@ def _check_max_degree(max_degree: int) -> None:
 def _graded_map(
     model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
 ) -> MultigradedMap | None:
-    """Return the parametrization with its grading, if generators are to be found degree by degree.
+    """Return the map whose generators are to be found degree by degree: the free parametrization of
+    the model, with its grading.
 
-    ``None`` if they are to be found by Macaulay2. With ``auto`` and no ``max_degree`` the grading
-    has to be standard (all degrees 1), since the proof that generators are all is for it only.
+    ``None`` if they are to be found in another way: for a strategy other than ``multigraded`` and
+    ``auto``; for ``auto`` over a finite field; and for ``auto`` without ``max_degree`` unless the
+    grading is standard (all coordinates of degree 1), which a proof of completeness needs.
 
     Raises
     ------
@@ -314,6 +329,7 @@ def _graded_map(
         If generators up to a degree are wanted, but the map has no positive grading, or its
         parameters satisfy relations.
     """
+    # only `multigraded` and `auto` accept a max_degree (check_options)
     if strategy == "multigraded" or max_degree is not None:
         return graded_source(model)
     if strategy != "auto" or field != QQ:
@@ -334,6 +350,7 @@ def _by_degrees(
 ) -> Closure:
     """Return the closure by equations of the model's map with its grading, degree by degree.
 
+    What ``strategy`` and ``max_degree`` ask for is said in :func:`_equations_by_degrees`.
     ``dimension`` has bounds by ranks of the differential.
     """
     equations = _equations_by_degrees(graded_map, model, strategy, max_degree, dimension)
@@ -364,13 +381,14 @@ def _equations_by_degrees(
 ) -> Equations:
     """Return equations of the model's map with its grading, degree by degree.
 
-    ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
-    equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
-    linear algebra only. ``dimension`` has bounds by ranks of the differential.
+    ``auto`` without ``max_degree`` looks for a proof that they are all. With ``max_degree`` it
+    finds the equations above low degrees by the core of the model, where there is one;
+    ``multigraded`` uses linear algebra only. ``dimension`` has bounds by ranks of the differential.
     """
     if strategy == "auto" and max_degree is None:
         return completeness.all_equations(graded_map, model, rank=dimension.lower)
     core = model.core()
+    # low_degree_equations takes None for a degree that it chooses itself
     if strategy == "auto" and max_degree is not None and core is not None:
         return completeness.equations_by_core(graded_map, max_degree, core)
     return low_degree_equations(graded_map, max_degree)
@@ -384,7 +402,10 @@ def without_auto(strategy: Strategy) -> Strategy:
 
 def closure_script(model: Model, *, field: CoefficientField, graded: bool = True) -> Script:
     """Return the Macaulay2 program for the ideal, by elimination in linearly independent
-    coordinates; if ``graded``, of the degrees of homogeneous images, else all of degree 1.
+    coordinates.
+
+    If ``graded``, and all images are homogeneous and not constant, each coordinate has the degree
+    of its image; else all have degree 1.
     """
     independent = completeness.linear_reduction(model, field).reduced
     values = completeness.elimination_values(independent, field=field, graded=graded)
@@ -411,7 +432,7 @@ def read_closure(
     answer : Answer
         To the program of :func:`closure_script`, or of a lattice ideal.
     model, field, strategy
-        As they were given to that program.
+        The arguments from which that program was made.
     version : str
         The version of Macaulay2.
     dimension : Bounds
@@ -445,8 +466,8 @@ def read_closure(
 
 
 def _series_or_none(answer: Answer, independent_count: int) -> HilbertSeries | None:
-    """Return the Hilbert series of the ideal in the independent coordinates; ``None`` if a limit
-    was reached before it.
+    """Return the Hilbert series of the quotient by the ideal in the independent coordinates, or by
+    its ideal of leading forms if it is not homogeneous; ``None`` if a limit was reached before it.
     """
     if "hilbert_numerator" not in answer:
         return None
@@ -477,8 +498,13 @@ def image(
         The map. If its source is reducible, no generic fibre is given.
     title : str
         The map in words; line breaks and control characters become spaces.
-    engine, field, strategy, max_degree, timeout
-        As for :func:`m2bridge.maps.closure.closure`, which has three quarters of the time.
+    field, strategy, max_degree
+        How the closure is computed, as in :func:`m2bridge.maps.closure.closure`.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation, of which the closure has three quarters.
 
     Returns
     -------
@@ -554,6 +580,8 @@ implicitize = image
 def base_locus_script(
     polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = ""
 ) -> Script:
-    """Return the Macaulay2 program for the dimensions of source and base locus."""
+    """Return the Macaulay2 program for the dimensions of source and base locus of a map, and for
+    whether its source is irreducible where relations leave that open.
+    """
     values = completeness.elimination_values(polynomial_map, field=field)
     return render("base_locus", values=values | {"title": title or "a polynomial map"})

@@ -74,6 +74,7 @@ class Closure(Result):
     model : Model
     field : CoefficientField
     strategy : str
+        How the equations were found; ``auto`` if a limit was reached before that was decided.
     equations : Ideal, Implicitization or None
         The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal
         generators up to some degree, symmetries not spelled out. ``None`` if nothing was found.
@@ -87,6 +88,7 @@ class Closure(Result):
         forms, which is that of the projective closure modulo the equation of infinity: same degree,
         and same dimension as the affine variety.
     engine_version : str
+        Empty if Macaulay2 was not used.
     seconds : float
     unfinished : str
         Empty, or the limit that was reached; then the fields that were not found are ``None``.
@@ -129,7 +131,7 @@ class Closure(Result):
 
     @property
     def dimension(self) -> int | None:
-        """The affine dimension, or a lower bound for it."""
+        """The affine dimension, or a lower bound for it; ``None`` if no bound is known."""
         return self.known_dimension.lower
 
     @property
@@ -142,8 +144,8 @@ class Closure(Result):
         """The ideal that the generators found generate; all of the vanishing ideal if
         ``completeness.proved``. ``None`` if a limit was reached before any equation was found.
 
-        SymPy polynomials are made when it is asked for the first time: with tens of thousands of
-        generators they take more time and memory than the computation.
+        Generators become SymPy polynomials when the property is first used: tens of thousands of
+        them take more time and memory than the computation.
         """
         if isinstance(self.equations, Implicitization):
             return Ideal.of(self.equations.ideal())
@@ -211,23 +213,23 @@ class Closure(Result):
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
-        """The values H(0), …, H(N), if they were computed degree by degree; else ``None``."""
+        """H(0), …, H(N) in the grading of equations computed degree by degree; else ``None``."""
         if isinstance(self.equations, Implicitization):
             return self.equations.hilbert_function
         return None
 
     @property
     def computed_hilbert_function(self) -> tuple[int, ...]:
-        """H(0), …, H(N) by the equations, else by the Hilbert series.
+        """H(0), …, H(N) as computed degree by degree, else by the Hilbert series.
 
-        Empty if there is neither, or if the series is not that of the coordinate ring.
+        Empty if there is neither, or if the series is not known to be that of the coordinate ring.
         """
         if self.hilbert_function is not None:
             return self.hilbert_function
         series = self.hilbert_series
         if series is None or not self.homogeneous:
             return ()
-        # So many values determine the series: as many as the numerator has coefficients, then as
+        # Enough values to determine the series: one for each coefficient of the numerator, then as
         # many as determine the Hilbert polynomial, which has at most `dimension` coefficients.
         count = max(series.dimension, 1) + len(series.numerator)
         return tuple(map(series.value, range(count)))
@@ -237,7 +239,7 @@ class Closure(Result):
         """The degree over QQ by a formula of the family, from the source of the parametrization and
         the number of points of its generic fibre.
 
-        ``None`` where the equations give the degree, or the family has no formula.
+        ``None`` where the equations give the degree, the field is not QQ, or there is no formula.
         """
         if self.degree is not None or self.field != QQ:
             return None
@@ -245,9 +247,9 @@ class Closure(Result):
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
-        """The prediction of the family for each value of ``computed_hilbert_function``.
+        """The value that the family predicts for each value of ``computed_hilbert_function``.
 
-        ``None`` if the field is not QQ, no value is computed, or one is not predicted.
+        ``None`` if the field is not QQ, no value is computed, or one of them is not predicted.
         """
         if self.field != QQ:
             return None
@@ -280,9 +282,9 @@ class Closure(Result):
 
     @property
     def codimension(self) -> int | None:
-        """The number of coordinates less ``dimension``; ``None`` if ``dimension`` is.
+        """The number of coordinates less ``dimension``; ``None`` if ``dimension`` is ``None``.
 
-        It is an upper bound where ``dimension`` is a lower one.
+        The number is an upper bound where ``dimension`` is a lower one.
         """
         if self.dimension is None:
             return None
@@ -352,7 +354,7 @@ class Closure(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal of the generators found; 0 if none were."""
+        """Return a Macaulay2 program for the ideal of the generators found; 0 if none were."""
         ideal: GeneratingSet | None = self.ideal
         if ideal is None:
             ideal = GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
@@ -382,9 +384,9 @@ def _series_json(closure: Closure) -> dict[str, Any]:
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
-    """Return names and values for the summary.
+    """Return the lines of the summary as pairs of a name and a value.
 
-    Values that were not found are ``None``, and such lines are not shown.
+    Values that were not found are ``None``; lines with such a value are not shown.
     """
     facts: list[tuple[str, object]] = [
         ("dimension", _dimension_text(closure)),
@@ -469,7 +471,7 @@ def _dimension_text(closure: Closure) -> str | None:
 
 
 def _degree_text(closure: Closure) -> str | None:
-    """Return the degree, with its source if it is not by equations; ``None`` if it is not known."""
+    """Return the degree, marked as such if it is by a formula only; ``None`` if it is not known."""
     if closure.degree is None and closure.fibre_degree is not None:
         return f"{closure.fibre_degree}, by source and generic fibre, not by equations"
     return None if closure.degree is None else str(closure.degree)
@@ -491,12 +493,12 @@ def _prediction_text(closure: Closure) -> str | None:
 
 
 def _hilbert_ring(closure: Closure) -> str:
-    """Return in words the ring of the series: the coordinate ring of a cone, else leading forms."""
+    """Return in words the ring to which the Hilbert series of a closure belongs."""
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 
 def _hilbert_formula(closure: Closure, expression: Expr) -> Formula:
-    """Return the Hilbert series or polynomial, with its ring if that is not the coordinate ring."""
+    """Return a Hilbert series or polynomial, then its ring if that is not the coordinate ring."""
     text, formula = expression_text(expression), latex(expression)
     if closure.homogeneous:
         return Formula(text, formula)
@@ -514,10 +516,10 @@ class Image(Result):
     title : str
         The map in words; empty if it has no title.
     source_dimension : int or None
-        Dimension of the variety of parameters.
+        Dimension of the variety of parameters; ``None`` if a limit was reached before it.
     base_locus_dimension : int or None
-        Dimension of the parameters at which all coordinates vanish; −1 if there are none. The
-        projective map is not defined there.
+        Affine dimension of the set of parameters at which all coordinates vanish; −1 if it is
+        empty, ``None`` if a limit was reached before it. The projective map is not defined there.
     source_irreducible : bool or None
         Whether the source is irreducible; ``None`` if that was not decided. Fibres over the images
         of several components can have different dimensions.
@@ -542,9 +544,9 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """The dimension of the source less that of the image, the dimension of a generic fibre.
+        """The dimension of a generic fibre: that of the source less that of the image.
 
-        ``None`` where one of them is not known, or the source is not known to be irreducible.
+        ``None`` where one of the two is not known, or the source is not known to be irreducible.
         """
         image = self.closure.known_dimension.exact
         if not self.source_irreducible or self.source_dimension is None or image is None:
@@ -575,12 +577,12 @@ class Image(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal that the generators found generate."""
+        """Return a Macaulay2 program that defines the ideal that the generators found generate."""
         return self.closure.to_macaulay2()
 
 
 def _dimension_or_empty(dimension: int | None) -> str | None:
-    """Return a dimension in words, where −1 is that of the empty set; ``None`` if not known."""
+    """Return a dimension in words: ``empty`` for −1, ``dimension 2``; ``None`` for ``None``."""
     if dimension is None:
         return None
     return "empty" if dimension == -1 else f"dimension {dimension}"

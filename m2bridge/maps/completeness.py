@@ -81,7 +81,7 @@ NOT_FOUND = "(Macaulay2 did not find them within the limits)"
 
 @lru_cache(maxsize=4)
 def linear_reduction(model: Model, field: CoefficientField = QQ) -> LinearReduction:
-    """Return the linear relations over a field, and the map in independent coordinates."""
+    """Return the linear relations of the images, and the map in independent coordinates."""
     return reduce_linearly(model.polynomial_map, field=field)
 
 
@@ -159,7 +159,7 @@ def elimination_values(
 
 
 def _polynomial_texts(polynomials: Iterable[PolyElement], names: Sequence[str]) -> list[str]:
-    """Return polynomials as texts of Macaulay2, their variables having these names there."""
+    """Return polynomials as texts of Macaulay2, with these names for their variables."""
     return [m2_syntax.polynomial(f, names) for f in check_deadline_in(polynomials)]
 
 
@@ -201,7 +201,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             return hypersurface
     equations = low_degree_equations(source, max_degree=None, part=0.5)
     is_limited = clock().remaining is not None
-    with share(1.0, otherwise=MAX_PROOF_SECONDS):  # so many where the caller set no limit
+    with share(1.0, otherwise=MAX_PROOF_SECONDS):  # a limit where the caller set none
         if core is not None:
             return prove_by_core(equations, core)
         return _prove_without_core(equations, model, rank=rank, is_limited=is_limited)
@@ -234,8 +234,8 @@ def _prove_without_core(
 def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     """Return the proof, in words, that one or two outputs have generators above a degree.
 
-    Empty if that is not shown. Minimal generators for fewer outputs are minimal generators of the
-    closure of all outputs, since a grading distinguishes the coordinates of the outputs.
+    Empty if that is not shown, or the model knows no smaller models. Minimal generators for fewer
+    outputs are minimal generators for all outputs (:meth:`Model.fewer_outputs`).
 
     Raises
     ------
@@ -290,8 +290,9 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
 
 
 def _without_elimination(equations: Equations, coordinates: int) -> Equations:
-    """Return the equations, unfinished since Macaulay2 is not asked for further generators in so
-    many independent ``coordinates``.
+    """Return the equations, unfinished since Macaulay2 is not asked for further generators.
+
+    The number of independent ``coordinates`` is the reason that is given.
     """
     reason = f"the others take minutes, or do not end, in {coordinates} coordinates"
     # `more` is the advice how to give more time
@@ -365,7 +366,7 @@ class GradedIdeal(NamedTuple):
 
 
 def _graded_ideal_in(answer: Answer, variable_count: int) -> GradedIdeal:
-    """Return the ideal of an answer of Macaulay2, in a ring with so many variables."""
+    """Return the ideal of an answer of Macaulay2, in ``variable_count`` variables."""
     # from exponents to coefficients, over (1 − T)^n in n variables
     numerator = answer.integer_pairs("hilbert_numerator")
     series = HilbertSeries.from_numerator(numerator, variable_count)
@@ -386,7 +387,7 @@ def _ideal_modulo(prime: int, model: Model) -> GradedIdeal:
 
 def _elimination_proof(model: Model, prime: int, largest_degree: int) -> str:
     """Return in words why the equations are all: the ideal modulo the prime has generators up to
-    the largest degree, and the same Hilbert function there.
+    ``largest_degree`` only, and in these degrees the same Hilbert function.
     """
     elimination = f"elimination modulo {prime} gives"
     if len(linear_reduction(model).basis) < len(model.polynomial_map.coordinates):
@@ -454,12 +455,12 @@ def completeness_script(model: Model, *, field: CoefficientField) -> Script:
 
 @lru_cache(maxsize=4)
 def _eliminated_map(model: Model) -> PolynomialMap:
-    """Return the map as it is eliminated: in independent coordinates, with images of few terms."""
+    """Return the map of ``model.eliminated()``, in independent coordinates with sparse images."""
     return in_sparse_coordinates(linear_reduction(model.eliminated()).reduced)
 
 
 def _elimination_primes(parametrization: PolynomialMap) -> Iterator[int]:
-    """Yield odd primes that divide no coefficient of the map, from the quickest one downwards."""
+    """Yield odd primes that divide no numerator or denominator, from the quickest one downwards."""
     polynomials: Sequence[Any] = (*parametrization.images, *parametrization.relations)
     # modulo a prime in a numerator the map has fewer terms, which is unlucky more often
     avoided = {2}  # numbers that no prime may divide
@@ -473,8 +474,8 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     """Return the equations with Hilbert series and representations by the core, and its generators.
 
     ``equations`` are those of low degree, by linear algebra. Generators of higher degree are added
-    where there are few monomials; where all are added, or there are none, the result says that the
-    generators are all. If a limit is reached, ``unfinished`` says so.
+    where there are few monomials; where all of them are added, or none exist, the result says that
+    its generators are all. ``unfinished`` says if a limit was reached, or the core decided nothing.
 
     Raises
     ------

@@ -80,7 +80,7 @@ class Dimension(Result):
 
     @property
     def dimension(self) -> int | None:
-        """The proved value; without one the best lower bound; without one the formula's value.
+        """The proved value, else the best lower bound, else the value of a formula.
 
         ``None`` if no method found anything.
         """
@@ -98,8 +98,9 @@ class Dimension(Result):
 
     @property
     def agree(self) -> bool:
-        """Whether one number is within the bounds that all methods found; exact values are equal
-        then. ``False`` if no method found anything.
+        """Whether a number is within the bounds of every method; then all exact values are equal.
+
+        ``False`` if no method found anything.
         """
         bounds_by_method = [finding.known for finding in self.findings]
         nothing_found = all(bounds.is_open for bounds in bounds_by_method)
@@ -107,7 +108,10 @@ class Dimension(Result):
 
     @property
     def lower(self) -> MethodValue | None:
-        """The first method with the largest proved lower bound; ``None`` if there is no bound."""
+        """The first finding with the largest proved lower bound, which may be a proved value.
+
+        ``None`` if no method proved a bound.
+        """
         bounds = [f for f in self.findings if f.status in ("proved", "lower bound")]
         return max(bounds, key=lambda finding: finding.known.least, default=None)
 
@@ -304,7 +308,8 @@ def _compare_expectations(
     """Return the expectations; those that differ from the proved dimension are marked as refuted.
 
     ``best`` is the best of the findings, or ``None`` if no method found anything. Unless its value
-    is proved, nothing is compared.
+    is proved, nothing is compared. Formulas are about characteristic 0; over a finite ``field``
+    the text of a refuted one says so.
     """
     if best is None or best.value is None or best.status != "proved":
         return expected
@@ -322,9 +327,10 @@ def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
 
 
 def _by_formula(model: Model) -> MethodValue:
-    """Return the dimension by the first formula of the model whose hypotheses hold, not as a proof.
+    """Return the dimension by the first formula of the model whose hypotheses hold; its status is
+    ``formula``, not ``proved``.
 
-    If there is none, the value is marked as not applicable, and the remark says why.
+    If no formula applies, the value is marked as not applicable, and the remark says why.
     """
     expected = model.expectations()
     applicable = _first_applicable(expected)
@@ -338,10 +344,11 @@ def _by_formula(model: Model) -> MethodValue:
 def _planned_elimination(
     model: Model, field: CoefficientField, method: DimensionMethod, findings: Sequence[MethodValue]
 ) -> MethodValue | None:
-    """Return the dimension by elimination, where ``method`` asks for it; ``None`` elsewhere.
+    """Return the dimension by elimination if ``method`` includes it; ``None`` if not, or if a short
+    elimination, which ``auto`` tries in characteristic p, proved nothing.
 
-    ``findings`` are those of the other methods. ``auto`` asks for elimination where ranks do not
-    apply; and for a short time over GF(p), where they may give a lower bound only.
+    ``findings`` are those of the methods before. ``auto`` includes elimination where ranks do not
+    apply; and for a short time in characteristic p, where ranks may give a lower bound only.
 
     Raises
     ------
@@ -365,10 +372,11 @@ def _planned_elimination(
 def _by_short_elimination(
     model: Model, field: CoefficientField, findings: Sequence[MethodValue]
 ) -> MethodValue | None:
-    """Return the dimension by elimination, if ranks gave only a lower bound and it ends soon.
+    """Return the dimension by elimination, if ranks gave only a lower bound and elimination ends
+    soon. ``findings`` are those by ranks.
 
-    ``None`` if ranks, whose findings are given, gave more or nothing, there are many coordinates,
-    elimination did not end in a short time, or there is no Macaulay2, which ``auto`` does not need.
+    ``None`` in four cases: ranks proved the dimension or found nothing; there are many coordinates;
+    elimination did not end in a short time; Macaulay2, which ``auto`` does not need, is missing.
     """
     best = best_value(findings)
     if best is None or best.status != "lower bound":

@@ -47,9 +47,9 @@ ParameterFactors = tuple[tuple[int, ...], ...]
 def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
-    A factor is given by the positions of its parameters. The result is empty if the parameters have
-    no such factors, satisfy relations, or are not all in the images; and if the images are
-    homogeneous in further gradings, with different weights of the parameters of a factor.
+    A factor is given by the positions of its parameters. The result is empty if there are no such
+    factors; if the parameters satisfy relations, or one of them occurs in no image; and if the
+    images are homogeneous in further gradings, with different weights of parameters of one factor.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _parameters_of_equal_weights(
     gradings: Sequence[IntegerVector], parameter_count: int
 ) -> ParameterFactors:
     """Return the positions of the parameters in groups: two parameters are in one group if they
-    have the same weight in each of the gradings, which are vectors of weights of all parameters.
+    have the same weight in each of the gradings. A grading has a weight for each parameter.
     """
     members: dict[tuple[int, ...], list[int]] = {}
     for j in range(parameter_count):
@@ -97,7 +97,8 @@ def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> lis
     A grading gives an integer weight to each of the ``parameter_count`` parameters.
     ``differences`` are the exponents of each monomial less those of the first one; they must have
     degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
-    determine the kernel; all others are only tested, and some are added if they fail the test.
+    determine the kernel; all others are only tested, and some are added if they fail the test. That
+    ends, since each added row that fails makes the kernel smaller.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
@@ -139,9 +140,10 @@ def why_no_double_points(model: Model, field: CoefficientField) -> str:
 
 
 def closure_dimension(model: Model) -> int:
-    """Return the dimension of the closure, a cone, of a map without base points, which is finite.
+    """Return the dimension of the closure, a cone, of a map without base points.
 
-    It is one more than the dimension of the product of projective spaces that is the source.
+    Such a map is finite, so the dimension is one more than that of the product of projective spaces
+    that is the source. Hypothesis: :func:`projective_factors` of the map are not empty.
     """
     return 1 + sum(len(factor) - 1 for factor in projective_factors(model.polynomial_map))
 
@@ -193,7 +195,9 @@ class PairNames(NamedTuple):
 
 
 def _names_for_pairs(independent: PolynomialMap) -> PairNames:
-    """Return names for pairs of points, like the names of the map in independent coordinates."""
+    """Return names for pairs of points, made from the names of parameters and coordinates of the
+    map in independent coordinates.
+    """
     source = independent.source.variables
     count = len(source)
     second_source = [f"{name}_second" for name in source]
@@ -239,8 +243,8 @@ def double_points(model: Model) -> list[MeasuredPrime]:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
-    # the closure lies in the linear space of the independent coordinates, and fills it if the
-    # dimensions are equal
+    # The closure lies in a linear space with the independent coordinates, and fills it if both have
+    # the same dimension.
     is_linear = len(linear_reduction(model).basis) == cone_dimension
     # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
     # found are cones too, and contain the origin.

@@ -91,7 +91,9 @@ class Equations:
         return replace(complete, unfinished="", others="")
 
     def has_hilbert_function(self, series: HilbertSeries) -> bool:
-        """Whether a Hilbert series has the values of the Hilbert function that were computed."""
+        """Return whether a Hilbert series begins with the values H(0), …, H(N) that were computed
+        with the equations.
+        """
         computed = self.implicitization.hilbert_function
         return computed == tuple(map(series.value, range(len(computed))))
 
@@ -131,13 +133,15 @@ def default_max_degree(
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree; ``unfinished`` if the time is short.
+    """Return all minimal generators of degree ≤ max_degree; up to a smaller degree, with
+    ``unfinished`` set, if the time does not suffice.
 
     Parameters
     ----------
     source : MultigradedMap
     max_degree : int or None
-        ``None`` for the last that ``MAX_SEARCHED_DEGREE`` and ``MAX_SEARCHED_MONOMIALS`` allow.
+        ``None`` for the last degree that ``MAX_SEARCHED_DEGREE`` and ``MAX_SEARCHED_MONOMIALS``
+        allow.
     part : float
         The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
 
@@ -180,9 +184,8 @@ def extend_to_degree(degree: int, equations: Equations) -> Equations:
 
 
 def scope(implicitization: Implicitization, others: str = "") -> str:
-    """Return in words what is claimed: all generators up to a degree, and nothing above it.
-
-    ``others`` is the reason why there are generators of higher degree, or empty.
+    """Return in words what is claimed: all minimal generators up to a degree; of higher degrees
+    nothing, or only that there are generators, for the reason ``others`` if it is not empty.
     """
     grading = implicitization.source.grading
     claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
@@ -196,14 +199,14 @@ def scope(implicitization: Implicitization, others: str = "") -> str:
 def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
     """Return the equation of the closure, if a rank of the differential shows that one suffices.
 
-    The rank, a lower bound for the dimension of the closure, is one less than the number of
-    independent coordinates. The closure is irreducible, and an equation shows that its dimension is
-    no larger. A prime ideal of height 1 in a factorial ring is principal (Matsumura, *Commutative
-    Ring Theory*, Theorem 20.1), and a polynomial of least degree in it is a multiple of the
-    generator by a scalar.
+    That is so if the rank, a lower bound for the dimension of the closure, is one less than the
+    number of independent coordinates: an equation in these shows that the dimension is no larger,
+    and the closure is irreducible, so its ideal is a prime of height 1. Such an ideal in a
+    factorial ring is principal (Matsumura, *Commutative Ring Theory*, Theorem 20.1), and a
+    polynomial of least degree in it is a multiple of the generator by a scalar.
 
-    ``None`` if the rank is a different one or not known, there is no equation up to the largest
-    degree that is searched, or the search reached a limit.
+    ``None`` if the rank is a different number or ``None``, for not known; if there is no equation
+    up to the largest degree that is searched; or if the search reached a limit.
 
     Raises
     ------
@@ -265,7 +268,8 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
 def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     """Return an upper bound for the dimension of the closure from a random point of the image.
 
-    It is the number of coordinates less the rank of the differentials of the equations there.
+    The bound is the number of coordinates less the rank of the differentials of the equations at
+    this point. ``seed`` is the seed of the random parameters.
     """
     # generators of higher degree would have to be computed for this, which takes long
     low_degrees = replace(implicitization, higher=None)
@@ -293,12 +297,13 @@ def generator_representations(
     multiplicities, by the numbers of generators of each multidegree; ``None`` if the model knows no
     group that acts on them.
 
-    Where all generators are proved to be found, these are decomposed, else the generators found.
+    Where the representations of all generators are proved (``equations.representations``), they are
+    returned, after a comparison with the generators found; else those of the generators found.
 
     Raises
     ------
     ContradictionError
-        If the proved ones are not those of the generators found, in the degrees of these.
+        If in the degrees of the generators found the proved representations are different ones.
     """
     proved = equations.representations
     # the number of generators by (degree, multidegree), in one multidegree of each orbit

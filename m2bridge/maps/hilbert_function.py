@@ -45,12 +45,14 @@ class HilbertFunction(PictureResult):
     ----------
     model : Model
     series : HilbertSeries
-        The series of the ideal, which is proved complete.
+        The series of the coordinate ring, by the ideal, which is proved complete.
     values : tuple of int
         H(0), …, H(N) by the series.
     ranks : tuple of int
-        The first values by ranks of matrices, where they were computed: a second method.
+        The first of these values again, by ranks of matrices, as far as they were computed; empty
+        if none were.
     engine_version : str
+        Empty if Macaulay2 was not used.
     seconds : float
     field : CoefficientField
         The field over which the closure was taken.
@@ -137,7 +139,7 @@ class HilbertFunction(PictureResult):
         return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
 
     def to_csv(self) -> str:
-        """Return the values of function and polynomial, a line for each degree."""
+        """Return a line for each degree: it, and the values by series, polynomial and ranks."""
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
@@ -183,7 +185,9 @@ def hilbert_function(
     InvalidCaseError
         If the degree is negative, or too large for a picture.
     MethodUnavailableError
-        If the closure is not a cone, or its ideal is not proved complete within the limits.
+        If the closure is not a cone, or its ideal is not proved complete.
+    TimeLimitError
+        If the ideal is not proved complete since a limit was reached.
     ContradictionError
         If ranks of matrices and the Hilbert series of the ideal disagree.
 
@@ -230,9 +234,9 @@ def _series_of_cone(result: Closure) -> HilbertSeries:
     Raises
     ------
     MethodUnavailableError
-        If the ideal is not proved complete, or the closure is not a cone.
+        If the closure is not a cone, or the series is not known although no limit was reached.
     TimeLimitError
-        If the ideal is not complete since a limit was reached.
+        If the series is not known since a limit was reached.
     """
     if result.hilbert_series is None:
         raise result.incomplete()

@@ -2,8 +2,8 @@
 
 At a point the rank of the differential is at most the dimension, in every characteristic, so each
 rank that is computed is a proved lower bound. It is the dimension where it attains an upper bound
-that needs no computation: the number of coordinates, that of parameters less the dimension of a
-group that keeps the function, or a bound that the model knows. For small maps over QQ it is also
+that needs no computation: the number of coordinates, the number of parameters less the dimension of
+a group that keeps the function, or a bound that the model knows. For small maps over QQ it is also
 proved by a computation that all larger minors of the Jacobian matrix are zero. Over QQ the rank at
 generic points is the dimension; in characteristic p it can be smaller at every point.
 """
@@ -92,7 +92,8 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
 def dimension_facts(parameters: int, dimension: Bounds) -> list[tuple[str, object]]:
     """Return the lines of a summary on the dimension of an image, and on redundant parameters.
 
-    The parameters less the dimension are redundant; this is said if the dimension is proved.
+    ``parameters`` is the number of parameters; what is more than the dimension is redundant. That
+    is a line of its own if the dimension is proved.
     """
     facts: list[tuple[str, object]] = [("parameters", parameters)]
     if dimension.exact is None:
@@ -121,7 +122,7 @@ class RankResult(Bounds):
 
 
 def rank_result(model: Model, characteristic: int = 0) -> RankResult:
-    """Compute the rank of the differential of a parametrization at random points.
+    """Return bounds for the dimension, by the rank of the differential at random points.
 
     The rows of the matrix are gradients of outputs with respect to the parameters. For a family of
     functions each row belongs to a random input x of its own and a random combination of the
@@ -176,8 +177,9 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
 def _rank_at_random_point(
     source: DifferentiableModel, upper: Bounds, prime: int, *, seed: int
 ) -> RankResult:
-    """Return the dimension between the rank of the differential at one point modulo the prime, a
-    proved lower bound, and ``upper``, a known upper bound.
+    """Return bounds for the dimension: from below the rank of the differential at one random point
+    modulo the prime, which is a proved bound, and from above ``upper``, which is known. ``source``
+    is differentiated without being expanded, and ``seed`` determines the random point.
 
     Raises
     ------
@@ -200,7 +202,8 @@ def _rank_at_random_point(
 
 
 def differentiable(model: Model) -> DifferentiableModel:
-    """Return the model itself if it can be differentiated, else its free map as one layer.
+    """Return the model itself if it can be differentiated without being expanded, else the chain of
+    the one layer that is its free parametrization.
 
     Raises
     ------
@@ -233,7 +236,9 @@ def upper_bound(model: Model, source: DifferentiableModel, characteristic: int =
 
 
 def best_upper_bound(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return the smallest upper bound that the model knows; open if it knows none."""
+    """Return the smallest upper bound for the dimension that the model itself knows; open bounds if
+    it knows none.
+    """
     return intersect_bounds(*model.upper_bounds(field.characteristic))
 
 
@@ -345,7 +350,7 @@ class ObservedRank(Observed):
         return f"the dimension is {' and '.join(self.result.sides())}"
 
     def numbers(self) -> dict[str, int]:
-        """Return the lower and the upper bound of the dimension."""
+        """Return ``lower_bound`` and ``upper_bound`` of the dimension by these names."""
         bounds = self.to_json()
         del bounds["dimension"]  # what is left are the two bounds
         return bounds
@@ -372,10 +377,12 @@ def observe_rank(model: Model) -> ObservedRank:
 
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
-    """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
+    """Compute the rank of the differential at random points: over QQ and modulo a large prime; in
+    characteristic p over GF(p), and also over an extension if p is small.
 
     A model that knows lower bounds is asked for them instead. A model that can be differentiated
-    without being expanded is not expanded, and has a rank modulo a prime only.
+    without being expanded is not expanded, and has a rank modulo a prime only: over QQ one of
+    ``PRIMES``, else p.
 
     Returns
     -------
@@ -421,10 +428,10 @@ def _method_names(model: Model, characteristic: int) -> list[str]:
 
 
 def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]:
-    """Return the dimension, or lower bounds, by ranks of a map that is expanded: mod p and over QQ,
-    or over GF(p^k) alone.
+    """Return the dimension, or lower bounds, by ranks of the free map, expanded: modulo a large
+    prime and over QQ; in characteristic p over GF(p), and also over an extension if p is small.
 
-    The parameters of the map satisfy no relations.
+    Hypothesis: the parameters of the free map satisfy no relations.
     """
     # no rank can be larger
     upper = upper_bound(model, differentiable(model), field.characteristic).value
@@ -451,13 +458,14 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
-    """Return the generic rank of a map modulo a large prime, which is quick, and over QQ.
+    """Return two values, by the generic rank of a map modulo a large prime, which is quick, and by
+    the generic rank over QQ.
 
     A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
     rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
     largest rank is returned, with its prime in the name of the method. ``free`` has no relations
-    among its parameters, and ``upper`` is an upper bound for both ranks. Where the rank over QQ is
-    less, all larger minors of a small map are proved to be zero.
+    among its parameters, and ``upper`` is an upper bound for both ranks. Where the rank found over
+    QQ is less, and the map is small, a computation with minors may prove that none is larger.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
@@ -520,8 +528,8 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
 def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[MethodValue]:
     """Return the lower bounds of a model, each compared with the upper bound of the dimension.
 
-    Where a limit on time or size is reached, the last value is not known, and its remark is the
-    limit.
+    Where computing one reaches a limit on time or size, a last value is added that is not known,
+    with the limit as its remark.
     """
     values: list[MethodValue] = []
     try:

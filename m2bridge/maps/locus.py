@@ -61,28 +61,28 @@ class OrbitStatus:
 
     @property
     def tangent_dimension(self) -> int | None:
-        """The tangent dimension, where it is known."""
+        """The tangent dimension; ``None`` where its bounds differ or are not known."""
         return self.tangent.exact
 
     @property
     def tangent_bound(self) -> int | None:
-        """The lower bound for the tangent dimension, if one is known."""
+        """The lower bound for the tangent dimension; ``None`` if none is known."""
         return self.tangent.lower
 
     @property
     def tangent_upper_bound(self) -> int | None:
-        """The upper bound for the tangent dimension, if one is known."""
+        """The upper bound for the tangent dimension; ``None`` if none is known."""
         return self.tangent.upper
 
     @property
     def tangent_range(self) -> tuple[int, float]:
-        """The least and the largest value of the tangent dimension; 0 and ∞ for unknown bounds."""
+        """The bounds (lower, upper) for the tangent dimension; 0 and ∞ where they are unknown."""
         return self.tangent.lower or 0, self.tangent.most
 
     def to_json(self) -> dict[str, Any]:
-        """Return what names the orbit, its dimension and its status, for ``json.dumps``.
+        """Return the fields of the orbit, its dimension and its status, for ``json.dumps``.
 
-        The keys of the bounds of the tangent dimension begin with ``tangent_``.
+        The keys for the tangent dimension and its bounds begin with ``tangent_``.
         """
         return {
             **self.orbit.to_json(),
@@ -95,8 +95,8 @@ class OrbitStatus:
 def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
     """Return whether a point is singular, by bounds for its tangent dimension.
 
-    ``dimension`` is the dimension of the variety. The tangent dimension is at least this, and equal
-    to it exactly at smooth points. ``None`` if the bounds do not decide it.
+    ``dimension`` is the dimension of the variety, which is irreducible. The tangent dimension is at
+    least ``dimension``, and equal exactly at smooth points. ``None`` if the bounds do not decide.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class LocusFindings:
         The limit that was reached, or the orbits that are undecided, or empty.
     uses_engine : bool
     proved : tuple of Component
-        Some components, if it did not find all.
+        The components that were proved before a limit; empty if ``components`` is not ``None``.
     rest_dimension : int or None
         An upper bound for the dimension of the components that are not among ``proved``; ``None``
         if it is not known.
@@ -184,7 +184,7 @@ class LocusFindings:
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:
-    """Compare the results that two methods have in common; nothing is returned if they agree.
+    """Raise ContradictionError if two methods disagree in what both of them found.
 
     Raises
     ------
@@ -224,9 +224,8 @@ def _degrees_by_kind(components: Components) -> DegreesByKind:
 
 
 def _same_degrees(first: DegreesByKind, second: DegreesByKind) -> bool:
-    """Whether two methods found as many components of each kind, with the same degrees.
-
-    Degrees of one kind are compared only if both methods know all of them.
+    """Return whether two methods found the same number of components of each kind, with the same
+    degrees in any order; degrees of one kind are compared only if both methods know all of them.
     """
     counts = {kind: len(degrees) for kind, degrees in first.items()}
     second_counts = {kind: len(degrees) for kind, degrees in second.items()}
@@ -241,7 +240,9 @@ def _same_degrees(first: DegreesByKind, second: DegreesByKind) -> bool:
 
 
 def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
-    """Whether the statuses of one orbit by two methods can both be right."""
+    """Return whether the statuses of one orbit by two methods can both be right: it is not smooth
+    by one and singular by the other, and a tangent dimension is within the bounds of both.
+    """
     if {first.singular, second.singular} == {True, False}:
         return False
     # bounds of a method that decided nothing can still contradict those of the other method
@@ -288,7 +289,7 @@ class ComparedFindings:
 
     @property
     def agreement(self) -> tuple[str, ...]:
-        """The remark that the methods agree, if several finished; else empty."""
+        """The one remark that the methods agree, if several finished; else the empty tuple."""
         return (f"{self.methods} agree",) if len(self.finished) > 1 else ()
 
     @property
@@ -321,7 +322,7 @@ class ComparedFindings:
     def rest_dimension(self) -> int | None:
         """An upper bound for the dimension of the components that are not among ``proved``.
 
-        ``None`` if it is not known, or a method finished.
+        ``None`` if no bound is known, or any method finished.
         """
         return None if self.finished else self.by_method[-1].rest_dimension
 
@@ -335,8 +336,8 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """Return the status of each orbit that some method observed, by the last method that decided
     it.
 
-    An orbit that no method decided has the status by the first method that observed it. The orbits,
-    which are comparable, are sorted.
+    An orbit that no method decided has the status by the first method that observed it. The result
+    is sorted by the orbits, of which each family defines an order.
     """
     statuses: dict[Any, OrbitStatus] = {}
     for finding in findings:
@@ -350,14 +351,18 @@ class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit, which ``maps.singular_locus`` calls.
 
     Models whose orbits are known implement them. The group acts on the closure, so tangent spaces
-    and fibres are alike on an orbit.
+    and fibres are alike on an orbit. Findings have a status for each orbit of nonzero points; where
+    no orbit is undecided, they have the components of the singular locus too. At a limit they are
+    returned with ``unfinished`` set, and what is missing is left out.
     """
 
     def by_fibres(self) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings from tangent vectors and equations of low degree, over QQ."""
+        """Return findings over QQ from bounds for the tangent dimension at one point of each orbit:
+        from below by tangent vectors, from above by equations of low degree.
+        """
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """Return findings by the Jacobian criterion at one point of each orbit.
@@ -368,12 +373,14 @@ class OrbitMethods(Protocol):
 
     @property
     def independent_count(self) -> int:
-        """The number of linearly independent coordinates, the tangent dimension of the closure, a
-        cone, at zero.
+        """The number of linearly independent coordinates, which is the tangent dimension at zero of
+        the closure, a cone.
         """
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
-        """A parametrization of the Zariski closure of an orbit."""
+        """Return a parametrization of the Zariski closure of an orbit, in the coordinates of the
+        model.
+        """
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
         """Return the orbit whose closure is the variety of ``prime``, a prime ideal.

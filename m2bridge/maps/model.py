@@ -112,9 +112,9 @@ class Expectation:
     refuted: str = ""
 
     def against(self, dimension: int) -> Expectation:
-        """Return the expectation, marked as refuted if ``dimension``, which is proved, is another.
+        """Return the expectation, compared with ``dimension``, the proved dimension of the model.
 
-        If a stated hypothesis fails, nothing is refuted.
+        It is marked as refuted if its stated hypotheses hold and its value is another number.
         """
         # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):
@@ -174,11 +174,11 @@ class CriticalLocus:
     Parameters
     ----------
     name : str
-        The orbit of functions below the stratum.
+        The orbit of functions onto which the stratum is mapped.
     codimension : int
         The codimension of the stratum in the source.
     kernel : int
-        An upper bound for the dimension of the kernel of the differential there.
+        An upper bound for the dimension of the kernel of the differential at points of the stratum.
     """
 
     name: str
@@ -195,7 +195,7 @@ class PolarData:
     degrees : tuple of int
         The polar degrees δ_n, …, δ_0, where n is the projective dimension.
     known : str
-        The method in a few words.
+        The method by which the degrees are known, in a few words.
     rests_on : tuple of str
         The lemmas that the theorem uses.
     loci : tuple of CriticalLocus
@@ -203,8 +203,8 @@ class PolarData:
     generic_fibre : int or None
         The number of points of the general fibre, where it was computed.
     closure : bool
-        Whether they are those of the closure in projective space of a variety that is not known to
-        be a cone.
+        Whether the degrees are those of the closure in projective space of an affine variety, which
+        is not known to be a cone; otherwise the variety is a cone.
     """
 
     degrees: tuple[int, ...]
@@ -282,7 +282,7 @@ class Model(ABC):
     def free_parametrization(self) -> PolynomialMap | None:
         """Return a parametrization of the same closure without relations among the parameters.
 
-        ``None`` where there is no other parametrization.
+        ``None`` where only :meth:`parametrization` is known, which may be free or not.
         """
         return None
 
@@ -325,7 +325,9 @@ class Model(ABC):
     @property
     @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
-        """The parametrization without relations, if there is one, else the parametrization."""
+        """The map :meth:`free_parametrization` if there is one, else :meth:`parametrization`, whose
+        parameters may satisfy relations.
+        """
         return self.free_parametrization() or self.polynomial_map
 
     @property
@@ -335,7 +337,7 @@ class Model(ABC):
 
     @property
     def ambient(self) -> str:
-        """The ambient space, in words."""
+        """The ambient space in words, such as ``3 coordinates x, y, z``."""
         system = f"{self.coordinate_system} ".lstrip()
         names = self.coordinate_names()
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
@@ -396,13 +398,16 @@ class Model(ABC):
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """Return lower bounds for the dimension that replace the rank of the differential.
 
-        The iterator computes each on demand, the quickest first. ``None`` where the rank of the
-        differential is used.
+        The iterator, perhaps empty, computes each on demand, the quickest first; it raises
+        TimeLimitError, MethodUnavailableError or TooLargeError where a bound cannot be computed.
+        ``None`` where the rank of the differential is used.
         """
         return None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the value of each formula for the dimension, the most important one first."""
+        """Return what each formula of the family predicts for the dimension, the most important one
+        first; also formulas whose hypotheses fail.
+        """
         return ()
 
     def core(self) -> Core | None:
@@ -415,18 +420,19 @@ class Model(ABC):
     def fewer_outputs(self, count: int) -> Model | None:
         """Return the model of the first ``count`` outputs.
 
-        Its coordinates are the coordinates of the full model that belong to these outputs. The
-        multidegrees of the full model have an entry that is 1 for these coordinates and 0 for all
-        others; so a polynomial of degree n with n in this entry has no other coordinates, and
-        minimal generators of the smaller model are minimal generators of the full one. ``None``
-        where this is not known, or ``count`` is not less than the number of outputs.
+        Its coordinates are those coordinates of this model, the full one, that belong to these
+        outputs. The multidegrees of the full model have an entry that is 1 for these coordinates
+        and 0 for all others; so a polynomial of degree n with n in this entry has no other
+        coordinates, and minimal generators of the smaller model are minimal generators of the full
+        one. ``None`` where this is not known, or ``count`` is at least the number of outputs.
         """
         return None
 
     def eliminated(self) -> Model:
-        """Return the model that elimination uses: the same coordinates, the same closure over QQ.
+        """Return the model whose map is eliminated where the generators are proved to be all.
 
-        It differs from this model where its parameters satisfy fewer relations.
+        It has the same coordinates and the same closure over QQ. It is this model itself, or one
+        whose parameters satisfy fewer relations.
         """
         return self
 
@@ -576,10 +582,11 @@ class DifferentiableModel(Model):
         parameters : sequence of int
             The point w, of length ``parameter_count``.
         inputs : sequence of sequences of int
-            The inputs x, each of length ``input_count``.
+            The inputs x, each of length ``input_count``; empty ones if that is 0.
         covectors : sequence of sequences of int
-            As many covectors g, each of length ``output_count``.
+            As many covectors g, each of length ``output_count``: the k-th goes with the k-th input.
         prime : int
+            The prime p; all entries are residues modulo it.
 
         Returns
         -------

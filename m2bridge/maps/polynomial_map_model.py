@@ -84,7 +84,7 @@ class MapModel(Model):
 
     @property
     def case(self) -> None:
-        """The value ``None``, since no numbers define a map without a family."""
+        """``None``: a map without a family is not a case that numbers define."""
         return
 
     def check_field(self, field: CoefficientField) -> None:
@@ -95,16 +95,18 @@ class MapModel(Model):
     def gauge_dimension(self) -> int:
         """Return the dimension of the torus of rescalings of the parameters that keep all images.
 
-        0 where the parameters satisfy relations.
+        0, which claims nothing, where the parameters satisfy relations.
         """
         if self.polynomial_map.relations:
-            # rescaling may not keep the relations, so that nothing is claimed
+            # rescaling may not keep the relations
             return 0
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of a toric variety; ``None`` if the parameters have relations, a
-        coordinate is not a monomial, all are zero, or there are too many faces or singular orbits.
+        """Return the polar degrees of the closure if it is a toric variety.
+
+        ``None`` if the parameters satisfy relations, the image of a coordinate is not a scalar
+        times a monomial, all images are zero, or there are too many faces or singular orbits.
         """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 
@@ -154,8 +156,8 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
-        polynomial.
+        In one line, with the place, if the text is not TOML, or a part of it is missing, unknown or
+        not a polynomial.
 
     Examples
     --------
@@ -228,7 +230,7 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
     count = len(inputs) + len(parameters)
     if count > MAX_MAP_PARAMETERS:
-        # a monomial of SymPy has an exponent for every variable
+        # a monomial of SymPy has an exponent for every variable, which takes memory
         raise ConversionError(
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )

@@ -94,14 +94,14 @@ def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> Multig
 
 
 def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
-    """Whether ``dimension``, a lower bound, shows that an affine closure is a hypersurface or the
-    whole of the space that its linear equations define, and does not show which.
+    """Return whether a lower bound ``dimension`` for the dimension of an affine closure is one less
+    than the dimension of the affine space that its linear equations define.
 
-    ``source`` is the homogenized map, to the cone over the projective closure. The dimension of the
-    cone is at most the number of its independent coordinates; so these are the two cases in which
-    the lower bound for it is one less than this number.
+    Then the closure is a hypersurface in this space, or the whole of it; which, is not shown.
+    ``source`` is the homogenized map, to the cone over the projective closure.
     """
     independent_count = len(linear_part(source).basis)
+    # the cone, and the linear space that it spans, have one dimension more than the affine ones
     cone_dimension_at_least = dimension + 1
     return cone_dimension_at_least == independent_count - 1
 
@@ -123,7 +123,8 @@ def affine_hypersurface(
     Returns
     -------
     ProvedHypersurface or None
-        ``None`` if the closure is not seen to be a hypersurface, or the search reached a limit.
+        ``None`` if ``dimension`` does not show that the closure is a hypersurface or a linear
+        space, no equation is found in the degrees that are searched, or a limit is reached.
     """
     # the cone has one dimension more than the affine closure
     equations = hypersurface_equation(source, dimension + 1)
@@ -132,9 +133,9 @@ def affine_hypersurface(
     target = polynomial_map.target()
     cone_generators = equations.implicitization.sparse_generators()
     generators = [_dehomogenize(terms, target.sympy_ring) for terms in cone_generators]
-    # The leading form of the affine equation has the degree of the equation of the cone, with which
-    # the search for equations ended. The first coordinate of the cone is no variable of the affine
-    # ring.
+    # `max_degree` is the degree of the equation of the cone, with which the search ended; the
+    # leading form of the affine equation has the same degree. The first coordinate of the cone is
+    # no variable of the affine ring.
     variable_count = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
     series = HilbertSeries.from_numerator(numerator, variable_count)

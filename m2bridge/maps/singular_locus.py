@@ -89,13 +89,17 @@ def singular_locus(
     method : {"auto", "fibres", "orbits", "double-points", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose
         orbits are known and whose fibres decide smoothness. ``orbits``: the Jacobian criterion at
-        one point of each orbit; over QQ, with more than 12 coordinates, by tangent vectors and
-        equations of low degree, by the whole ideal with at most 20 independent coordinates, and
-        over GF(p). ``double-points``: points of the source with the same image, for maps from a
-        product of projective spaces, over QQ (:mod:`m2bridge.maps.double_points`). ``jacobian``:
-        the Jacobian criterion on the whole variety, decomposed into irreducible components.
-        ``auto``: the first of these that applies, with the others as second opinions where they
-        are cheap. ``all``: all that apply.
+        one point of each orbit, by the whole ideal; over QQ with more than 12 coordinates first by
+        tangent vectors and equations of low degree, and then by the whole ideal only if at most 20
+        coordinates are independent. ``double-points``: points of the source with the same image,
+        for maps from a product of projective spaces, over QQ (:mod:`m2bridge.maps.double_points`).
+        ``jacobian``: the Jacobian criterion on the whole variety, decomposed into irreducible
+        components.
+        ``all``: as far as they apply, ``fibres``, ``orbits`` and ``jacobian`` if orbits are known,
+        else ``double-points`` and ``jacobian``. ``auto``: with known orbits, over QQ with more than
+        12 coordinates, ``fibres``, or ``orbits`` if fibres do not decide; otherwise as ``all``, but
+        ``jacobian``, if it may take long, is left out after ``orbits``, and after double points
+        that finished.
     ideals : bool
         Compute the ideals of the components too.
     timeout : float, optional
@@ -167,6 +171,8 @@ def projective_singular_locus(
     ------
     MethodUnavailableError
         If the closure is not a cone, or its ideal is not proved to be found.
+    TimeLimitError
+        If the ideal of the closure is not found since a limit was reached.
     """
     model = as_model(case, coordinates)
     model.check_field(field)
@@ -189,12 +195,12 @@ def projective_singular_locus(
 def _planned_methods(
     method: SingularLocusMethod, model: Model, field: CoefficientField
 ) -> tuple[str, ...]:
-    """Return the names of the methods to try, in order.
+    """Return the names of the methods to try, in order; ``method`` is what was asked for.
 
-    They are ``double-points``, ``fibres``, ``bounds`` (tangent vectors and equations of low degree
-    at orbits), ``orbits`` (the Jacobian criterion at orbits) and ``jacobian``. The Jacobian
-    criterion at orbits costs nothing once the ideal is known; where that may take long, there are
-    bounds at orbits without it.
+    The names are ``double-points``, ``fibres``, ``bounds`` (tangent vectors and equations of low
+    degree at orbits), ``orbits`` (the Jacobian criterion at orbits) and ``jacobian``. The Jacobian
+    criterion at orbits costs nothing once the ideal is known; where finding the ideal may take
+    long, there are bounds at orbits, which need no ideal.
 
     Raises
     ------
@@ -254,8 +260,9 @@ def _planned_methods_at_orbits(
 def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     """Return the findings by double points in a list.
 
-    The list is empty if the method does not apply to the map, and is not ``required``: asked for by
-    its name. If a limit is reached, the findings are unfinished.
+    ``required`` says that the method was asked for by its name. The list is empty if the method
+    does not apply to the map and is not required. If a limit is reached, the findings are
+    unfinished.
 
     Raises
     ------
@@ -282,8 +289,8 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
 def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> bool:
     """Whether ``auto`` ends with these findings by double points.
 
-    It does if the method finished and there are so many coordinates that the Jacobian criterion, as
-    a second opinion, may take long.
+    That is so if the method finished, and there are so many coordinates that the Jacobian
+    criterion, as a second opinion, may take long.
     """
     finished = any(finding.components is not None for finding in findings)
     return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
@@ -339,7 +346,8 @@ def _minor_count(ideal: Ideal, dimension: int) -> int:
 
 
 def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
-    """Return the closure with its whole ideal; ``ideal`` is ``None`` if the time does not suffice.
+    """Return the closure with its whole ideal. If the time does not suffice, ``ideal`` is ``None``,
+    or a TimeLimitError is raised.
 
     Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``
     looks for generators by linear algebra, which counts if it proves that they are all. Elimination
@@ -391,7 +399,8 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     # Macaulay2 factors polynomials over the field; where it cannot, the error says why
     with explain_factoring_errors(ideal):
         # the answer so far, and the limit that was reached, or ""
-        answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))
+        script = _criterion_script(model, m2_syntax.ring_values(ideal))
+        answer, limit = answer_until_limit(script)
     if limit:
         primes, rest_dimension = proved_before_limit(answer)
         return LocusFindings(
@@ -410,9 +419,10 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     """Return what the Jacobian criterion finds on a reducible variety.
 
-    That is the components of its singular locus; or, if a limit was reached, those that are proved
-    until then (``proved``) and a bound for the dimension of the others (``rest_dimension``).
-    ``ideal`` is the ideal of the variety, and ``dimension`` its affine dimension.
+    The findings have the components of its singular locus; or, if a limit was reached, the
+    components that were ``proved`` until then, and ``rest_dimension``, an upper bound for the
+    dimension of all others. ``ideal`` is the ideal of the variety, of affine dimension
+    ``dimension``.
     """
     locus = ideal.singular_locus()
     components = None
@@ -446,7 +456,7 @@ def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
     :func:`~m2bridge.convert.m2_syntax.ring_values`, or those of its elimination, by
     :func:`~m2bridge.maps.completeness.elimination_values`.
     """
-    # if a component has at most `most_minors` minors they are all taken at once, else selected
+    # up to `most_minors` minors of a component are all taken at once; of more, some are selected
     values = {**ideal, "title": model.title, "most_minors": most_minors("auto")}
     return render("jacobian_criterion", values=values)
 
@@ -467,8 +477,8 @@ def _compare_and_combine(
     model : Model
     field : CoefficientField
     ideals : bool
-        Whether the components have their ideals. For models without orbits, whose methods find the
-        ideals first, they always have.
+        Whether the components of the result are to have their ideals. For models without orbits,
+        whose methods find the ideals first, they always have them.
     one_method_suffices : bool
         Whether one method that finished is enough. Then the limits of other methods are remarks;
         otherwise the result is ``unfinished``.
@@ -518,7 +528,8 @@ def _with_or_without_ideals(
 def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:
     """Return the component with its ideal and degree, by elimination of its parametrization.
 
-    It is unchanged if it has an ideal, is not an orbit closure, or elimination did not finish.
+    The component is unchanged if it has an ideal already, is not an orbit closure, or elimination
+    did not finish.
 
     Raises
     ------
@@ -528,7 +539,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
     if component.ideal is not None or component.orbit is None:
         return component
     orbit_methods = model.orbit_methods()
-    assert orbit_methods is not None
+    assert orbit_methods is not None  # the component has an orbit
     try:
         orbit_closure = orbit_methods.orbit_closure(component.orbit)
         variety = closure(orbit_closure, field=field, strategy="elimination")

@@ -41,7 +41,7 @@ class SingularLocus(Result):
     model : Model
     field : CoefficientField
     method : str
-        The methods that ran.
+        The names of the methods that finished; of all that ran if none did.
     variety_dimension : int or None
         Affine dimension of the closure itself.
     orbits : tuple of OrbitStatus
@@ -61,7 +61,7 @@ class SingularLocus(Result):
         If the Jacobian criterion reached a limit: components that were proved until then.
     rest_dimension : int or None
         In that case an upper bound for the dimension of all further components; −1 if there are no
-        further ones.
+        further ones. ``None`` in all other cases, or if no bound is known.
 
     Examples
     --------
@@ -150,8 +150,8 @@ class SingularLocus(Result):
 def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     """Return in words the tangent dimension at zero, and whether zero is singular.
 
-    ``tangent`` is the tangent dimension at zero, and ``dimension`` that of the closure. ``None`` if
-    one of the two is not known.
+    ``tangent`` is the tangent dimension at zero, and ``dimension`` the dimension of the closure.
+    ``None`` is returned if one of these is ``None``, for not known.
     """
     if tangent is None or dimension is None:
         return None
@@ -195,7 +195,7 @@ def _component_json(component: Component) -> dict[str, Any]:
 
 
 def _orbit_table(statuses: Sequence[OrbitStatus]) -> Table:
-    """Return a table with a row for each of the orbits; there is at least one."""
+    """Return a table with a row for each orbit. ``statuses`` is not empty."""
     orbit = statuses[0].orbit  # all orbits of a family have the same header and legend
     # the last column, without a name, says whether the orbit is singular
     header = (*orbit.HEADER, "dimension", "tangent dimension", "")
@@ -223,7 +223,8 @@ def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
 def _component_row(component: Component) -> tuple[object, ...]:
     """Return the row of a component: description, dimension, degree and equations.
 
-    The equations are the generators of its ideal where they are few and short, else their degrees.
+    For equations there are the generators of its ideal if they are few and short, else how many
+    there are of each degree; a dash without an ideal.
     """
     equations, ideal = "–", component.ideal
     if ideal is not None:
@@ -253,7 +254,7 @@ def _formulas(locus: SingularLocus) -> list[str]:
 def _component_latex(component: Component, name: str) -> str:
     """Return a component with its dimension and degree, in LaTeX.
 
-    ``name`` is used for a component that is neither an orbit closure nor the origin.
+    ``name``, such as ``C_{1}``, is used for a component that is neither an orbit closure nor zero.
     """
     if component.orbit is not None:
         name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"

@@ -109,8 +109,8 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     Raises
     ------
     InvalidCaseError
-        If a value is for no coordinate or no expression, a symbol is a coordinate, or there are not
-        three variables.
+        If a value belongs to no coordinate or is no expression, a symbol in it has the name of a
+        coordinate, or there are not three variables.
     """
     check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
     variables: dict[str, None] = {}  # a set whose elements keep their order
@@ -164,7 +164,7 @@ def _coordinate_form(
     """Return the value of a coordinate as a polynomial of degree at most 1 in the ring of the
     slice.
 
-    A coordinate without a value is a variable of the ring, by its name.
+    ``value`` is ``None`` for a coordinate that is a variable of the ring, with the same ``name``.
 
     Raises
     ------

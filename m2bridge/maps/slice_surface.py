@@ -53,14 +53,16 @@ LEAST_FINENESS, MOST_FINENESS = 4, 200
 
 @dataclass(frozen=True, slots=True)
 class SingularComponent:
-    """An irreducible component over QQ of the singular locus of the surface: a curve, or points.
+    """A curve, or points, on the surface, irreducible over QQ: a component of the singular locus,
+    or of the part where functions may lack real weights.
 
     Parameters
     ----------
     prime : Ideal
         Its prime ideal, in the ring of the slice.
     dimension : int
-        1 for a curve, 0 for points.
+        1 for a curve, 0 for points; 2 for a component of the surface where functions may lack
+        real weights.
     """
 
     prime: Ideal
@@ -81,8 +83,9 @@ class SliceSurface(SurfaceResult):
     singular : tuple of SingularComponent
         Components of the locus where the equation and its derivatives vanish, by Macaulay2.
     pieces : tuple of Piece
-        The real points in the box.
+        What the real points in the box form: pieces of the surface, of curves, and points.
     box : mapping from variable to (Fraction, Fraction)
+        The interval of each variable.
     decided_by : str
         The criterion for functions of real weights, in words; empty if there is none.
     engine_version : str
@@ -195,8 +198,8 @@ def _component_json(component: SingularComponent) -> dict[str, Any]:
 
 
 def _piece_row(piece: Piece) -> tuple[str, str, str, str]:
-    """Return the row of a piece: its kind, ``singular`` if the surface is singular there, the place
-    of its points, and one of them if a rational one was found.
+    """Return the row of a piece: its kind; ``singular`` if the surface is singular at its points,
+    else empty; the place of its points; and a rational one of them, empty if none was found.
     """
     singular = "singular" if piece.singular else ""
     return piece.kind, singular, piece.place, _assignments_text(piece.sample or {})
@@ -248,8 +251,8 @@ def slice_surface(
     InvalidCaseError
         If a closure is not over QQ, the slice has not three variables or does not cut the closure
         in one surface, a value is not of degree ≤ 1, or an interval or the fineness is not valid.
-    MethodUnavailableError
-        If the ideal of the closure is not proved complete.
+    MethodUnavailableError, TimeLimitError
+        If the ideal of the closure is not proved complete; TimeLimitError if a limit was reached.
     ContradictionError
         If membership at a rational point of a piece contradicts the criterion.
 
@@ -367,7 +370,10 @@ class _SliceComponents:
         return Ideal(ring, tuple(g.set_ring(ring.sympy_ring) for g in ideal.generators))
 
     def primes(self, name: str) -> list[SingularComponent]:
-        """Return prime ideals of the answer, by the name of their list, with their dimensions."""
+        """Return the prime ideals in the list ``name`` of the answer, with their dimensions.
+
+        ``name`` is ``singular``, or ``exceptional`` if the answer has this list.
+        """
         primes = map(self.in_ring_of_slice, self.answer.ideals(name))
         dimensions = self.answer.integers(f"{name}_dimensions")
         return list(map(SingularComponent, primes, dimensions))
@@ -417,9 +423,9 @@ class _SliceComponents:
         variety of a prime ideal are functions of real weights.
 
         By the criterion, points without real weights are those where all of ``zero`` vanish and
-        ``positive`` > 0; so ``positive`` decides. It is returned in a list because the functions
-        that compute pieces take one, of the polynomials at whose zeros pieces end. The list is
-        empty if no sign has to be known.
+        ``positive`` > 0; so ``positive`` decides. It is in a list since the functions that compute
+        pieces take a list of polynomials, at whose zeros pieces end. The list is empty if there is
+        no criterion, or all general points of the variety have real weights.
         """
         if self.criterion is None:
             return []
@@ -456,10 +462,10 @@ class _SliceComponents:
     ) -> Piece:
         """Return the piece that a cell, a set of real points, forms.
 
-        Its place, among the functions of real weights or outside, is decided by the signs of the
-        polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
-        the functions; the criterion gives no cuts where all have real weights. Without a criterion
-        it is undecided. ``singular`` says whether the surface is singular there.
+        Its place is outside the functions of real weights if one of the polynomials ``cuts`` is
+        positive at a point of the cell, else among them; the criterion gives no cuts where all
+        points are functions of real weights. Without a criterion the place is undecided.
+        ``singular`` says whether the surface is singular at the points of the piece.
 
         Raises
         ------
@@ -517,8 +523,9 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
     """Return the Macaulay2 program for the components of the slice, and its singular points.
 
     Its answers are the prime ideals ``components`` of the slice with their ``codimensions`` in the
-    space, ``equation``, and the prime ideals ``singular`` and ``exceptional``, each of the two with
-    a list of their dimensions.
+    space. If these are all 1, there are also ``equation``; the prime ideals ``singular`` with
+    ``singular_dimensions``; and, unless the argument ``exceptional`` is empty, the prime ideals
+    ``exceptional`` with ``exceptional_dimensions``.
 
     Parameters
     ----------

@@ -108,9 +108,9 @@ class CriticalSystem:
     def proved_box(self, approximation: Sequence[float]) -> list[flint.arb] | None:
         """Return a box that contains a critical point x, near an approximation of x.
 
-        It is the only one in the box with multipliers λ near those of the approximation. The box is
-        given by a ball for each coordinate. ``None`` if there is no proof: F′ is singular, Newton's
-        method leads away from the approximation, or Krawczyk's test fails.
+        It is the only one in the box whose multipliers λ are near those of the approximation. The
+        box is given by a ball for each coordinate x. ``None`` if there is no proof: F′ is singular,
+        Newton's method leads away from the approximation, or Krawczyk's test fails.
         """
         try:
             point = self._newton_limit(approximation)  # z = (x, λ)
@@ -161,7 +161,7 @@ class CriticalSystem:
         Raises
         ------
         ZeroDivisionError
-            If J has not full rank there, or F′ is singular at a step.
+            If J has not full rank at the approximation, or F′ is singular at a step.
         """
         point = [flint.arb(x) for x in approximation]
         point += self._multipliers(point)

@@ -44,7 +44,8 @@ def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
     values : mapping from prime to value
         At least one; values are hashable, and only compared.
     lead : int
-        They lead if there are at least this many more of them than of all primes with other values.
+        The primes with the most frequent value lead if there are at least this many more of them
+        than of all primes with other values.
     """
     primes_of: dict[object, list[int]] = {}
     for prime, value in values.items():
@@ -59,7 +60,8 @@ def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
 def primes_for(
     polynomials: Iterable[Mapping[tuple[int, ...], int]], more: Collection[int] = ()
 ) -> Iterator[int]:
-    """Yield random primes that divide no coefficient of the polynomials and no number in ``more``.
+    """Return an endless iterator over random primes that divide no coefficient of the polynomials
+    and no number in ``more``.
 
     Modulo a prime that divides a coefficient, the polynomials define a variety of another kind. The
     primes are longer where the coefficients are long.
@@ -84,16 +86,16 @@ def deciding_primes(
 ) -> tuple[int, ...]:
     """Return the primes whose value is the result; empty while further primes are needed.
 
-    They must be two more than all primes with other values, or three more where primes are quick.
+    These must be two more than all primes with other values, or three more where primes are quick.
 
     Parameters
     ----------
     values : mapping from prime to value
         The values modulo the primes that were tried; they are only compared.
     seconds : float
-        The time that all of them took.
+        The time that all primes so far took.
     cheap_seconds : float
-        Where they took less than this time, one more prime has to agree.
+        If two or more primes took less than this time, one more prime has to agree.
     """
     is_cheap = len(values) >= MIN_AGREEING_PRIMES and seconds < cheap_seconds
     lead = MIN_AGREEING_PRIMES + 1 if is_cheap else MIN_AGREEING_PRIMES

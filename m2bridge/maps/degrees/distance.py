@@ -54,9 +54,11 @@ class CriticalCount:
     dimension : int
         The dimension of the variety; −1 if it is empty.
     critical_dimension : int
-        The dimension of the set of critical points; −1 if there are none.
+        The dimension of the set of critical points, in the source if a map is given; −1 if there
+        are none.
     points : int or None
-        The number of critical points with multiplicity; ``None`` if they are not isolated.
+        The number of critical points on the variety, with multiplicity; ``None`` if they are not
+        isolated.
     fibre : int
         The number of points of a general fibre of the map; 1 if an ideal is given.
     """
@@ -86,29 +88,29 @@ class AgreedCount:
 
     @property
     def known(self) -> str:
-        """How the number is known, in words."""
+        """How the count is known, in words: modulo how many primes, and which gave other counts."""
         return modulo_primes(self.primes, (*self.primes, *self.others))
 
 
 def count_by_random_primes(
     count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]
 ) -> AgreedCount:
-    """Return the count that most random primes give: by two primes more than those that give other
-    counts, or by three more where primes take little time.
+    """Return the count that most random primes give: at least two primes more than all those with
+    other counts, or three more if primes take little time.
 
     Parameters
     ----------
     count_modulo : function
         Counts modulo a prime.
     primes : iterator of int
-        Random primes.
+        Random primes, without end.
 
     Raises
     ------
     MethodUnavailableError
         If no count is that of enough primes.
     TimeLimitError, MemoryLimitError
-        If a limit was reached while too few primes agreed: two more than give other counts.
+        If a limit was reached before at least two primes more gave one count than different ones.
     """
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
@@ -132,7 +134,7 @@ def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]
 def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
 ) -> AgreedCount:
-    """Return the count that two primes more than others gave before a limit was reached.
+    """Return the count that at least two primes more gave than gave different ones, before a limit.
 
     Raises
     ------
@@ -201,7 +203,7 @@ class Variety:
 
     @property
     def _integral_generators(self) -> list[dict[tuple[int, ...], int]]:
-        """Multiples of the generators with integer coefficients, which are given by exponents."""
+        """Multiples of the generators with integer coefficients, as {exponents: coefficient}."""
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
@@ -290,9 +292,10 @@ def ideal_script(
 
 
 def _form_for_macaulay2(form: DistanceForm | None, size: int) -> str:
-    """Return the matrix of a form in Macaulay2's syntax; for ``None`` a random symmetric one.
+    """Return the integer matrix of a positive multiple of a form, which has the same critical
+    points, in Macaulay2's syntax; for ``None`` a random symmetric matrix modulo a prime.
 
-    ``size`` is the number of its rows.
+    ``size`` is the number of rows.
     """
     if form is None:
         # a random matrix plus its transpose, modulo the prime that the program is given
@@ -355,8 +358,8 @@ class ParametrizedImage:
         """Count the complex critical points for a form and a random data point, modulo random
         primes.
 
-        Their number is that of the critical points of the parametrization, divided by the number of
-        points of a general fibre. ``None`` stands for a random form.
+        This is the number of critical points of the parametrization, divided by the number of
+        points of a general fibre. The form ``None`` stands for a random form.
         """
         script = map_script(self, form)
         images = [integer_coefficients(image) for image in self.parametrization.images]
@@ -374,7 +377,8 @@ class ParametrizedImage:
         answer = answer_to(script)
         fibre_dimension, fibre_points = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
-        # a number that is not divisible by that of the fibre shows that a choice was not general
+        # each critical point on the variety is counted once for each point of its fibre; a number
+        # that is not divisible shows that a random choice was not general
         is_general = fibre_dimension == 0 and parameter_points % fibre_points == 0
         are_isolated = is_general and critical_dimension <= 0
         points = parameter_points // fibre_points if are_isolated else None

@@ -65,10 +65,12 @@ def ed_degree(
         A data point, in the order of the coordinates, whose real critical points are found.
     method : {"auto", "ideal", "parametrization"}
         ``ideal``: critical points on the variety of the ideal, of the closure for a map.
-        ``parametrization``: critical parameters of a map without relations, divided by the number
-        of points of a general fibre. ``auto`` is the latter where there is such a map.
+        ``parametrization``: the number of critical parameters of a map without relations, divided
+        by the number of points of a general fibre; if the image is a point, ``ideal`` is used.
+        ``auto`` is ``parametrization`` where there is such a map, else ``ideal``.
     generic : bool
-        Whether to count for a general quadratic form, too, and of the projective closure.
+        Whether to find the number for a general quadratic form too, and, unless the variety is a
+        cone, that of its projective closure.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -87,7 +89,8 @@ def ed_degree(
     MethodUnavailableError
         If too few primes have the same number, or the ideal of a closure is not known completely.
     TimeLimitError, MemoryLimitError
-        If the ED degree is not found within the limits. What follows it is left out then.
+        If the ED degree is not found within the limits. A limit that is reached later leaves the
+        result ``unfinished``.
 
     Examples
     --------
@@ -150,8 +153,8 @@ def _variety_of_ideal(ideal: Ideal, method: EDMethod, title: str) -> Variety:
 def _variety_of_model(model: Model, method: EDMethod) -> Variety | ParametrizedImage:
     """Return the closure of a model, in which critical points are counted as the method says.
 
-    It is given by its parametrization, or by its ideal if the method is ``ideal``, or if it is
-    ``auto`` and the parameters satisfy relations or the image is a point.
+    It is given by its ideal if the method is ``ideal``, if the image is a point, or if the method
+    is ``auto`` and the parameters satisfy relations; else by its parametrization.
 
     Raises
     ------
@@ -226,9 +229,9 @@ def _add_point(
 ) -> EDDegree:
     """Return the result with the critical points for a data point.
 
-    They are those on the variety of an ideal; where ``variety`` is the image of a model, on its
-    closure. Real points are added if the critical points are isolated. ``model`` is ``None`` if an
-    ideal was given.
+    They are counted on the variety of an ideal; where ``variety`` is the image of a model, on the
+    variety of the ideal of its closure. Real points are added if the critical points are isolated.
+    ``model`` is ``None`` if an ideal was given.
     """
     if not isinstance(variety, Variety):
         assert model is not None

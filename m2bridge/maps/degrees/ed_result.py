@@ -63,8 +63,9 @@ class EDDegree(Result):
     quadratic : DistanceForm
         q.
     method : {"ideal", "parametrization"}
+        Where critical points were counted.
     counted : AgreedCount
-        The number, and the primes.
+        The ED degree, and the primes modulo which it was counted.
     generic_ed_degree : int or None
         The number for a general quadratic form; ``None`` if it was not asked for, or not found
         within the limits.
@@ -80,6 +81,7 @@ class EDDegree(Result):
     engine_version : str
     seconds : float
     unfinished : str
+        Empty, or the limits and reasons why some of the values above are missing.
 
     Examples
     --------
@@ -129,7 +131,7 @@ class EDDegree(Result):
     def real_critical_points(self) -> int | None:
         """The number of real critical points for the given data point, without multiplicity.
 
-        ``None`` if there is no data point, or they were not found.
+        ``None`` if there is no data point, or real points were not counted.
         """
         if self.at_point is None or self.at_point.real is None:
             return None
@@ -148,7 +150,10 @@ class EDDegree(Result):
 
     @property
     def distances(self) -> tuple[float, ...] | None:
-        """Approximations of q(x − u) for each x of :attr:`real_points`; ``None`` if that is."""
+        """Approximations of q(x − u) for each x of :attr:`real_points`, in the same order.
+
+        ``None`` if :attr:`real_points` is ``None``.
+        """
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points
@@ -216,9 +221,10 @@ _FIELDS_OF_DATA_POINT = (
 def _point_json(at_point: DataPoint | None) -> dict[str, Any]:
     """Return the critical points for the data point, for JSON.
 
-    All fields are there in each case. Their values are ``None`` without a data point; those of the
-    last four also where the real points were not found, and the number of complex ones where they
-    are not isolated.
+    All of ``_FIELDS_OF_DATA_POINT`` are there in each case. Without a data point all values are
+    ``None``. With one, ``critical_points`` is ``None`` where the complex points are not isolated;
+    the last four are ``None`` where real points were not counted, and ``real_points`` also where
+    they were counted and not approximated.
     """
     fields: dict[str, Any] = dict.fromkeys(_FIELDS_OF_DATA_POINT)
     if at_point is None:

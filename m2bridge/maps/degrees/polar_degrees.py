@@ -77,11 +77,14 @@ def polar_degrees(
         process shares.
     method : {"auto", "theorem", "slices", "conormal"}
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
-        a general linear space meets the image and a general linear space of hyperplanes is tangent.
-        ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
-        two random primes, drawn for each input, or three where that is quick, with random numbers:
-        the numbers are right for all but finitely many primes, and but for few of the choices. So
-        this is not a proof. ``auto`` is the first that is available.
+        a general linear space meets the image and a general linear space of hyperplanes is tangent;
+        the parameters must be free. ``conormal``: by the bidegree of the conormal variety, from the
+        ideal. The last two count modulo two random primes, drawn for each input, or three where
+        that is quick, with random choices. The numbers are right for all but finitely many primes
+        and all but few of the choices, so this is not a proof. ``auto`` is ``conormal`` for an
+        ideal; for a map ``theorem`` if there is one, else ``conormal`` if the parameters satisfy
+        relations, else ``slices`` for 20 seconds, ``conormal`` for 60 (each at most 3/10 of the
+        time that is left), and ``slices`` again.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
@@ -92,8 +95,8 @@ def polar_degrees(
     InvalidCaseError
         If there is no such method, or it is not for this case.
     MethodUnavailableError
-        If no theorem is known, slices are asked for and the source has relations, or the points
-        counted are not isolated.
+        If no theorem is known, slices are asked for and the parameters satisfy relations, the
+        points counted are not isolated, or the ideal of the closure is not known completely.
     TooLargeError
         If the case is too large.
     TimeLimitError, MemoryLimitError
@@ -152,8 +155,8 @@ def _by_quicker_method(model: Model) -> PolarDegrees:
     """Return the polar degrees by slices or by the conormal variety: by the first that ends in the
     time that it has.
 
-    Slices have a short time, then the conormal variety; then slices take as long as they need.
-    Which of the two is quicker is not seen from the map: slices have few variables where the
+    Slices have a short time, then the conormal variety has; then slices take as long as they need.
+    Which of the methods is quicker is not seen from the map: slices have few variables where the
     dimension of the variety is small, and the conormal variety has few equations where the
     codimension is small.
     """
@@ -172,8 +175,8 @@ def _by_quicker_method(model: Model) -> PolarDegrees:
 def second_opinion(case: Case) -> PolarDegrees:
     """Return the polar degrees by slices, to be compared with those of a theorem.
 
-    Two primes are enough if they agree. A third one would guard against two that are wrong alike,
-    but the theorem does that too.
+    Two primes are enough if they agree. A third one would guard against two primes that give the
+    same wrong numbers, but the comparison with the theorem does that too.
     """
     degrees_modulo, primes = by_slices(as_model(case))
     # no time is cheap enough for a third prime
@@ -216,6 +219,11 @@ def _by_ideal(
         The numbers that define the case, for JSON.
     prime : bool
         Whether the ideal is known to be prime over QQ; else Macaulay2 decomposes it.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the field is not QQ, or the projective variety is empty.
     """
     if ideal.ring.field != QQ:
         raise InvalidCaseError("field", f"must be QQ for polar degrees, not {ideal.ring.field}")
@@ -240,8 +248,8 @@ def _agreed_by_random_primes(
     *,
     cheap_seconds: float = MAX_CHEAP_SECONDS,
 ) -> PolarDegrees:
-    """Return the numbers that most random primes give: by two or three primes more than those that
-    give others.
+    """Return the result that most random primes give: at least two primes more than all those with
+    other results, or three more if primes take little time.
 
     Modulo a prime the variety can change, for example from a conic to two lines, even if the prime
     divides no coefficient. If time does not suffice for a second prime, the numbers are those of
@@ -250,16 +258,17 @@ def _agreed_by_random_primes(
     Parameters
     ----------
     degrees_modulo : function
-        Returns the numbers modulo a prime.
+        Returns the polar degrees modulo a prime.
     primes : iterator of int
-        Random primes.
+        Random primes, without end.
     cheap_seconds : float
         If two primes take less than this number of seconds, a third one has to agree.
 
     Raises
     ------
     InvalidCaseError, MethodUnavailableError
-        If enough primes give such an error; if no numbers are those of enough primes.
+        If enough primes give such an error; MethodUnavailableError also if no result is that of
+        enough primes.
     TimeLimitError, MemoryLimitError
         If the limit was reached before any numbers were found, or while too few primes agreed.
     """
@@ -308,7 +317,8 @@ def _comparable_values(outcomes: Mapping[int, CountedDegrees]) -> dict[int, obje
 def _common_outcome(
     outcomes: Mapping[int, CountedDegrees], primes: tuple[int, ...]
 ) -> PolarDegrees:
-    """Return the common result of some primes; its text names the primes that gave other numbers.
+    """Return the common result of ``primes``; its text names the primes of ``outcomes`` that gave
+    other numbers.
 
     Raises
     ------
@@ -355,8 +365,9 @@ def _agreed_before_limit(
 ) -> PolarDegrees:
     """Return the result by the primes that finished before a limit.
 
-    Two more with one outcome than with others are enough. The numbers of a single prime are an
-    unfinished result. ``finished`` has the outcome modulo each of these primes.
+    An outcome is the result if at least two primes more have it than have different ones. The
+    numbers of a single prime are an unfinished result. ``finished`` has the outcome modulo each of
+    these primes.
 
     Raises
     ------
@@ -422,9 +433,10 @@ def _by_conormal(
 
 
 def _sums_by_index(degrees_of_components: Iterable[Sequence[int]], size: int) -> list[int]:
-    """Return δ_0, …, δ_(size − 1) of a variety: the sums of those of its irreducible components.
+    """Return δ_0, …, δ_(size − 1) of a variety, each the sum over its irreducible components.
 
-    A component of smaller dimension may have fewer; those with i ≥ ``size`` are zero, and left out.
+    A component is given by its list δ_0, δ_1, …. It may be shorter than ``size``; entries from
+    index ``size`` on are zero, and left out.
     """
     sums = [0] * size
     for degrees in degrees_of_components:

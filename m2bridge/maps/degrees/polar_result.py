@@ -46,8 +46,11 @@ class PolarDegrees(PictureResult):
         The numbers, also where no theorem gives them; the method in words; and the strata that were
         observed.
     engine_version : str
+        Empty if Macaulay2 was not used.
     seconds : float
     unfinished : str
+        Empty, or the limit that was reached: then some numbers may be missing, or only one prime
+        was used.
     closure : bool
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
     of_ideal : bool
@@ -107,10 +110,10 @@ class PolarDegrees(PictureResult):
 
     @property
     def _dual_variety(self) -> DualVariety | None:
-        """What the polar degrees say of the dual variety.
+        """The dimension and the degree of the dual variety; ``None`` unless all polar degrees are
+        known.
 
-        ``None`` unless all polar degrees are known. The degree is δ_i for the least i with δ_i ≠ 0,
-        and the dimension is N − 1 − i.
+        Let i be the least index with δ_i ≠ 0. The degree is δ_i, and the dimension is N − 1 − i.
         """
         if not self._is_complete:
             return None
@@ -250,7 +253,9 @@ def _strata_json(theorem: PolarData) -> list[dict[str, Any]]:
 
 
 def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
-    """Return names and values for the summary; a value ``None`` is not shown."""
+    """Return the lines of the summary, as pairs of a name and a value; a line with the value
+    ``None`` is not shown.
+    """
     degrees_text = ", ".join(map(str, result.degrees))
     if result.generic_ed_degree is None:  # some polar degrees are not known
         degrees_text += ", …"

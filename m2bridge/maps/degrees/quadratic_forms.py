@@ -65,7 +65,9 @@ class DistanceForm:
 
     @property
     def integer_rows(self) -> list[list[int]]:
-        """A multiple of M with integer entries; it has the same critical points."""
+        """The rows of a positive multiple of M with integer entries, whose quadratic form has the
+        same critical points.
+        """
         scale = lcm(*(c.denominator for row in self.matrix for c in row))
         return [[int(c * scale) for c in row] for row in self.matrix]
 
@@ -116,14 +118,15 @@ def _identity(size: int) -> FormRows:
 
 
 def _symmetric_matrix(rows: Sequence[Any], size: int) -> FormRows:
-    """Return the symmetric matrix of this size with some rows of exact numbers.
+    """Return the symmetric matrix of this size with the given rows of exact numbers.
 
     Raises
     ------
     ConversionError
         If a number is not exact, or a row is no list of numbers.
     InvalidCaseError
-        If there are more or fewer rows or entries than ``size``, or the matrix is not symmetric.
+        If the number of rows, or of entries of a row, is not ``size``, or the matrix is not
+        symmetric.
     """
     matrix = tuple(read_numbers(row, "quadratic", size) for row in rows)
     columns = tuple(zip(*matrix, strict=True))

@@ -43,7 +43,7 @@ of a real point.
 
 
 class PointAtDistance(NamedTuple):
-    """Approximations of a real critical point x, and of its squared distance from the data point u.
+    """Approximations of a real critical point x, and of the value q(x − u) for the data point u.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class RealCriticalPoints:
     number : int
         The number of real critical points, without multiplicity.
     points : tuple of PointAtDistance, or None
-        All real critical points, by increasing distance; ``None`` if they were not found.
+        All real critical points, by increasing q(x − u); ``None`` if some have no approximation.
     isolated_by : str
         The program that isolated the points.
     proved : int
@@ -158,9 +158,10 @@ class FoundPoints(NamedTuple):
     Parameters
     ----------
     number : int
-        Their number, without multiplicity.
+        The number of points, without multiplicity.
     approximations : list of points
-        The coordinates of approximations; fewer than ``number`` where some were not found.
+        An approximation of each point, by its coordinates; fewer than ``number`` if some were not
+        found.
     """
 
     number: int
@@ -213,8 +214,8 @@ def _found_by_trace_forms(answer: Answer) -> FoundPoints:
 
     The answer has, for each component of the set of critical points, its trace form, whose
     signature is the number of its real points, and the matrices of multiplication by the
-    coordinates. A component whose approximations are not as many as its real points has none, so
-    that there may be fewer approximations than points.
+    coordinates. The approximations of a component are left out if they are not as many as its real
+    points; so there may be fewer approximations than points.
     """
     number = 0
     points: list[list[Fraction]] = []

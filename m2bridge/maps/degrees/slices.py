@@ -39,16 +39,14 @@ MAX_SLICE_MINORS = 5000
 def slices_program(model: Model) -> Script:
     """Return the Macaulay2 program that counts points in slices for a model.
 
-    It draws a prime if it is given none.
+    The program draws a prime if it runs without one.
     """
     return RandomSlices.of(model).script
 
 
 def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
-    """Return a function that maps a prime to the polar degrees modulo it, and random primes for it.
-
-    The function counts points of the source in random slices. If a limit is reached, its result is
-    unfinished.
+    """Return a function that maps a prime to the polar degrees modulo this prime, and an endless
+    iterator over random primes for the function (:meth:`RandomSlices.degrees_modulo`).
 
     Raises
     ------
@@ -72,7 +70,8 @@ class ProjectiveMap(NamedTuple):
     forms : PolynomialMap
         Its images are homogeneous coordinates of the projective variety.
     is_cone : bool
-        Whether the closure of the model is seen to be a cone, so that 1 is none of the images.
+        Whether the closure of the model is seen to be a cone. Otherwise the first image is 1, and
+        the projective variety is the projective closure.
     """
 
     forms: PolynomialMap
@@ -136,7 +135,12 @@ class RandomSlices:
     def degrees_modulo(self, prime: int) -> PolarDegrees:
         """Return the polar degrees of the projective variety, by points in slices modulo a prime.
 
-        If a limit is reached, the result is unfinished.
+        If a limit is reached, the result is unfinished, and may have no numbers.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If the points are not isolated.
         """
         answer, limit = answer_until_limit(with_given_prime(self.script, prime))
         degrees = _degrees_from_counts(answer, self.dimension)
@@ -159,10 +163,10 @@ class RandomSlices:
 def _projective_map(model: Model) -> ProjectiveMap:
     """Return homogeneous coordinates of the projective variety of a model.
 
-    It is a cone if weights of the parameters make all images homogeneous of weight 1; then the
-    projective variety is that of the cone. Else it is the projective closure, and 1 is the first
-    coordinate. Images are multiplied by their denominators, which is a linear change of
-    coordinates.
+    If weights of the parameters make all images homogeneous of weight 1, the closure of the model
+    is a cone, and the projective variety is that of the cone. Else it is the projective closure,
+    and a first coordinate with the image 1 is added. Images are multiplied by their denominators,
+    which is a linear change of coordinates.
 
     Raises
     ------
@@ -264,10 +268,10 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
 
 
 def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
-    """Return the polar degrees δ_n, δ_{n−1}, … that an answer has, where n is the dimension.
+    """Return the polar degrees δ_n, δ_{n−1}, … that an answer has, where n is ``dimension``.
 
-    They are the numbers of points in slices, divided by the number of points of a general fibre. If
-    a limit ended the count, there are fewer than n + 1.
+    A polar degree is the number of points in a slice, divided by the number of points of a general
+    fibre. If a limit ended the count, there are fewer than n + 1 polar degrees, or none.
 
     Raises
     ------

@@ -2,7 +2,8 @@
 
 Let A be the exponents of the monomials of a map, and P their convex hull. The closure of the image
 in projective space is the toric variety of A, normal or not. Its orbits belong to the faces of P.
-With the volume of each face in the lattice of its own points, and the Euler obstruction of the
+With the volume of each face, normalized in the lattice that its own points generate (a simplex on a
+basis has volume 1), and the Euler obstruction of the
 variety along its orbit, polar degrees are sums over faces. Euler obstructions follow from those of
 larger faces and from volumes of what a face cuts off from the semigroup of a larger one; they are 1
 along orbits where the variety is smooth.
@@ -59,8 +60,8 @@ def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
 def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
     """Return the polar degrees of the closure of the image of a monomial map.
 
-    ``None`` if the parameters have relations, a coordinate is not a monomial, all are zero, or the
-    polytope has too many faces or the variety too many singular orbits.
+    ``None`` if the parameters satisfy relations, an image is not a scalar times a monomial, all
+    images are zero, or the polytope has too many faces or the variety too many singular orbits.
     """
     points = toric_exponents(parametrization)
     if not points:
@@ -79,8 +80,8 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
 def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     """Return the polar degrees δ_n, …, δ_0 of the projective toric variety of a set of points.
 
-    Its points have the coordinates t^a, where a runs through ``points``, different exponents; n is
-    its dimension.
+    It is the closure of the points with the homogeneous coordinates t^a, where a runs through
+    ``points``, which are different vectors of exponents; n is its dimension.
 
     Raises
     ------
@@ -95,7 +96,7 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     (3, 3)
     """
     # The vectors (1, a), in a basis of the lattice that they generate, which has n + 1 elements.
-    # The torus that acts on the variety is that of this lattice, so that no larger one matters.
+    # The torus of this lattice acts on the variety; a larger lattice would give the same orbits.
     vectors = lattice_coordinates([(1, *point) for point in points])
     n = len(vectors[0]) - 1
     if len(vectors) == n + 1:
@@ -210,7 +211,7 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
 
 
 def _lattice_heights(facet: Face, vectors: Sequence[IntegerVector]) -> IntegerVector:
-    """Return the lattice height of each point over a facet: 0 on it, and positive elsewhere.
+    """Return the lattice height of each point over a facet: 0 on the facet, and positive elsewhere.
 
     ``vectors`` are (1, p) for each point p, in a basis of the lattice that they generate.
     """
@@ -224,8 +225,9 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
     """Return the multiplicity m(F, G) of the toric variety of the larger face, G, along the orbit
     of a face F of it.
 
-    It is the index of the lattice of the face in the lattice of the larger one within its span,
-    times the volume that the nonzero elements of the quotient semigroup cut off at 0. Source:
+    It is an index of lattices times a volume. The lattice that the points of F generate has this
+    index in the part of the lattice of G that lies in the span of F; the volume is what the nonzero
+    elements of the semigroup of G modulo F cut off at 0 (:func:`_cut_off_volume`). Source:
     Gelfand, Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*,
     Chapter 5, Theorem 3.16.
     """
@@ -260,8 +262,8 @@ def _value_at(form: IntegerVector, vector: IntegerVector) -> int:
 
 @lru_cache(maxsize=1000)
 def _cut_off_volume(points: tuple[IntegerVector, ...]) -> int:
-    """Return the normalized volume between 0 and the convex hull of the nonzero elements of the
-    semigroup that the points generate.
+    """Return the volume between 0 and the convex hull of the nonzero elements of the semigroup that
+    the points generate; a simplex on a basis of the integer points has volume 1.
 
     The points are not 0 and generate ℤⁿ as a group, in which volumes are normalized. The semigroup
     is pointed, as a quotient by a face is: 0 is a vertex of the hull of 0 and the generators. What
