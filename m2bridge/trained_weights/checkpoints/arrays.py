@@ -234,14 +234,18 @@ def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Return lists of numbers as an array, and its kind: ``float64`` where all are floats, or
-    integers among floats that floats hold exactly; else fractions as objects, and :data:`EXACT`.
+    """Return lists of numbers as an array, and its kind, in which all numbers are exact.
 
-    ``name`` is for messages.
+    The kind is ``float16`` or ``float32`` where all are such numbers of NumPy; ``float64`` where
+    all are floats, or integers among floats that a float64 holds exactly; else :data:`EXACT`, of
+    fractions as objects. ``name`` is for messages.
     """
     try:
         array = numpy.array(value, dtype=object)
-        no_floats = [entry for entry in array.flat if not isinstance(entry, float)]
+        for short in (numpy.float16, numpy.float32):
+            if array.size and all(isinstance(entry, short) for entry in array.flat):
+                return array.astype(short), short.__name__
+        no_floats = [entry for entry in array.flat if not is_float(entry)]
         has_floats = len(no_floats) < array.size
         if has_floats and all(map(_is_exact_as_float, no_floats)):
             return array.astype(float), "float64"
@@ -256,6 +260,14 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
     return exact, EXACT
 
 
+def is_float(entry: Any) -> bool:
+    """Return whether an entry is a floating-point number of Python, or one of NumPy that a float64
+    holds exactly.
+    """
+    # A float64 of NumPy is a float of Python.
+    return isinstance(entry, float | numpy.float16 | numpy.float32)
+
+
 def _is_exact_as_float(entry: Any) -> bool:
     """Return whether an entry is an integer of at most 53 bits, which a float holds exactly."""
     return type(entry) is int and abs(entry) < 2**53
@@ -267,7 +279,9 @@ def _exact(entry: Any) -> Fraction:
         return read_rational(entry)
     if isinstance(entry, bool):
         raise TypeError
-    return Fraction(entry) if isinstance(entry, int | float) else fraction(entry)
+    if is_float(entry):
+        return Fraction(float(entry))
+    return Fraction(entry) if isinstance(entry, int) else fraction(entry)
 
 
 def itself(value: Any) -> Any:
