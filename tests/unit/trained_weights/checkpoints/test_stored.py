@@ -14,6 +14,8 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.stored import _Adapter, _changed
 from tests.unit.trained_weights.checkpoints.test_layouts import (
     HEADS,
     D,
@@ -117,6 +119,15 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     config.write_text(json.dumps({"lora_alpha": 1}))
     with pytest.raises(InvalidCaseError, match=f"its change is {D} × 0 times 0 × {D}"):
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+
+
+@pytest.mark.parametrize("shapes", [((), ()), ((3,), (4,))])
+def test_an_adapter_of_a_number_is_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Numbers and vectors have no product B·A, which could be added to a number W."""
+    arrays = [tensor(name, numpy.ones(shape)) for name, shape in zip("AB", shapes, strict=True)]
+    adapter = _Adapter(arrays={}, alpha=Fraction(1), by_root=False, columns=False)
+    with pytest.raises(InvalidCaseError, match="'W' is a number, and its change is"):
+        _changed(tensor("W", 1.0), *arrays, adapter)
 
 
 @pytest.mark.parametrize(
