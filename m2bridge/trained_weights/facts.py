@@ -27,12 +27,15 @@ Fact = tuple[str, object]
 """A name and a value."""
 
 MAX_FACTS = 9
-"""Facts between the two sentences and the line on how they were computed, unless all are asked for.
+"""The largest number of facts between the two sentences and the line on how they were computed,
+unless all are asked for.
 """
 MAX_NEAR_HEADS = 8
-"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
+"""The largest number of heads near a lower rank on each of which there is a sentence in the text;
+JSON has a sentence on each.
+"""
 MAX_NAMED_HEADS = 3
-"""Heads with one kind of point that are named and not only counted."""
+"""Up to this number, heads with one kind of point are named, and not only counted."""
 _IMPORTANCE = (
     "unfinished",
     "dimension",
@@ -108,7 +111,8 @@ def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
 
 
 def _sentence_on_head(head: HeadWeights) -> str | None:
-    """Return the sentence on a single head, by Theorem 3.2, or Theorem S for softmax; ``None`` if A
+    """Return the sentence on generic weights of the sizes of a single head, by Theorem 3.2, or by
+    Theorem S for softmax; or, for a head whose function is zero, on these weights. ``None`` if A
     has a larger rank than the model allows.
     """
     if head.is_outside:

@@ -314,10 +314,10 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
         indices, to_rank = zip(*strata, strict=True)
         label = "distance to the stratum of rank ≤ i"
         axes.plot(indices, to_rank, "_", color=picture.INK, markersize=13, label=label)
-    locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     # For softmax ``distances`` has those to lower rank, which have marks already.
     if head.shape.softmax:
         return
+    locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     lines = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
     for distance, (label, color_of_line, style) in zip(distances(head), lines, strict=True):
         if distance:

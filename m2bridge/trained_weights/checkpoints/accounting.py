@@ -194,8 +194,8 @@ def _why_left_out(name: str, options: StoredOptions) -> str:
 
 
 def _kinds_that_change_nothing() -> Iterable[tuple[str, str]]:
-    """Return the kinds of arrays beside the matrices of a layer that change nothing, such as masks,
-    each with a regular expression that is found in their names.
+    """Return pairs: a kind of arrays beside the matrices of a layer that change nothing, such as
+    masks, and a regular expression that fits a part of the names of such arrays.
     """
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
@@ -293,8 +293,8 @@ class _NamesOfLayer:
     def of(cls, layer: LayerTensors) -> Self:
         """Return the beginnings of the names for a layer, by the names of its matrices."""
         modules = modules_of(layer)
-        # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
-        # siblings are not looked for.
+        # A layer that is taken for one head has matrices that are called Q, K and V, or as a user
+        # says: these may stand beside any other arrays.
         siblings = "" if layer.is_one_head else common_module(layer)
         return cls(modules=modules, blocks=blocks_around(modules), module_of_siblings=siblings)
 

@@ -152,8 +152,11 @@ def _is_rotary(model: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
 
 
 def norms_add_one(config: Mapping[str, Any]) -> bool:
-    """Return whether the norms of the model that this configuration says multiply by 1 + γ."""
+    """Return whether the norms of the model that this configuration says multiply by 1 + γ; False
+    if the model is not in the table.
+    """
     model, _ = _model(config)
+    # The kind of such a norm ends with 1.
     return model is not None and str(model["norm"]).endswith("1")
 
 
@@ -233,17 +236,19 @@ def _are_names_of(row: Mapping[str, Any], present: Sequence[str]) -> bool:
 
 
 def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
-    """Return the architecture that a row of the table ``by_names`` says: that of its ``model``,
-    under its own name, without sizes.
+    """Return the architecture that a row of the table ``by_names`` says: that of the ``model`` in
+    the table of models, with the name of the row, and without sizes.
     """
     model = ARCHITECTURES["models"][row["model"]]
+    # Where the table names a key of the configuration, there is none: its default is taken.
+    no_configuration: Mapping[str, Any] = {}
     return Architecture(
         name=row["name"],
         softmax=True,
         skip=True,
         norm=model["norm"],
-        norm_place=model["norm_place"],
-        rotary=model.get("rotary", False),
+        norm_place=_norm_place(model, no_configuration),
+        rotary=_is_rotary(model, no_configuration),
         heads=None,
         key_value_heads=None,
         head_size=None,
@@ -332,8 +337,8 @@ def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
 
 
 def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a configuration that speaks of the model of texts: ``text_config``, or all
-    of it.
+    """Return the part of a configuration that is about the model of texts: ``text_config``, or, if
+    there is no such part, all of the configuration.
     """
     text = config.get("text_config")
     return text if isinstance(text, Mapping) else config

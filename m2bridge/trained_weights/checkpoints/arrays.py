@@ -205,7 +205,7 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
     Raises
     ------
     InvalidCaseError
-        If it is something else, or its rows have different lengths.
+        If it is something else, its type is not read, or its rows have different lengths.
     """
     if hasattr(value, "detach"):  # PyTorch
         value = value.detach().cpu()
@@ -221,7 +221,9 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
 
 
 def torch_kind(value: Any) -> str:
-    """Return the type of the entries of a tensor of PyTorch, without the name of the library."""
+    """Return the type of the entries of a tensor of PyTorch, without the name of the library, as
+    ``bfloat16``.
+    """
     return str(value.dtype).removeprefix("torch.")
 
 

@@ -23,10 +23,12 @@ _SHORT = ("float16", "bfloat16", "float32")
 
 
 def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
-    """Return the layer with the factors of its outputs in O and its bias, if it has any.
+    """Return the layer with the factors γ of its outputs multiplied into O and its bias; as it is
+    if it has no factors.
 
-    ``available`` has all arrays by their names. Factors beside a layer without O, or of another
-    length than its outputs, stay beside the layer, where they are refused.
+    ``available`` has all arrays by their names. Factors beside a layer without O, or with another
+    number of entries than its outputs have, are not read: they are refused later, as arrays that
+    belong to the layer.
     """
     output = layer.parts.get("O")
     if output is None or len(output.shape) < 2:

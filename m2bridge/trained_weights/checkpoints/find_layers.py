@@ -435,11 +435,11 @@ class Contents(Result):
 
 
 def contents(source: Any) -> Contents | None:
-    """Return the arrays in a file in which no layers are recognized by usual names; ``None`` where
-    some are.
+    """Return the arrays in a file, if no layers in it have usual names, so that a user has to give
+    names; ``None`` if some have.
     """
     available = tensors(source)
-    # A form that is refused by its names is recognized, too.
+    # Names of a form that is refused are known, too: names that a user gives would not help.
     is_refused = refused_form(available) != ""
     if is_refused or usual_layers(without_copies(available)):
         return None

@@ -78,7 +78,9 @@ def _reader_of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callab
 
 
 def _refuse(name: str, kind: str) -> Any:
-    """Raise ConversionError about an array of a type that is not read."""
+    """Raise ConversionError about an array of this ``kind``, a type that is not read. It is
+    ``read`` of the tensor of such an array, and so raises only if its entries are needed.
+    """
     kinds = "float16, bfloat16, float32, float64 and integers are read"
     advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
     raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")

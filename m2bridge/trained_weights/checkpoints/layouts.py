@@ -140,7 +140,8 @@ LAYOUT_WORDS = (*SIDES, *CUTS, *ORDERS)
 
 def stored_as(layout: str | None) -> StoredAs:
     """Return what the words of the option ``layout``, separated by commas, say of how arrays are
-    stored: at most one of :data:`SIDES`, one of :data:`CUTS`, and one of :data:`ORDERS`.
+    stored: at most one of :data:`SIDES`, one of :data:`CUTS`, and one of :data:`ORDERS`; ``None``
+    is an option that is not given.
 
     Raises
     ------
@@ -329,9 +330,10 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
 def in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
     """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
-    A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so
-    many rows, and not so many columns, its shape is (in, out); if it has so many columns, and not
-    so many rows, (out, in). Else, and if O is missing or not square, ``None`` is returned.
+    A square output matrix O shows ``in``, the number of entries of a token, which outputs have too.
+    If ``stacked`` has so many rows, and not so many columns, its shape is (in, out); if it has so
+    many columns, and not so many rows, (out, in). Else, and if O is missing or not square, ``None``
+    is returned.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None

@@ -61,7 +61,8 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
         usual = KERNEL.sub("weight", usual)
         if counted_modules:
             usual = _with_number_first(usual, counted_modules)
-        # A usual name that another array has already is not given a second time.
+        # A usual name that an array of the file has, perhaps this one, or that another array got
+        # before, is not given a second time.
         is_taken = usual in available or usual in found
         found[name if is_taken else usual] = part
     return found | dict(_joined_heads(found))
@@ -297,8 +298,10 @@ def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
                 missing[0], "is missing: give the names of query, key and value, or of none"
             )
         letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
-        # The array may have K above V: of K and V alone no cut is known.
-        if letters["Q"] != letters["K"] == letters["V"]:
+        # One array with K and V may have one above the other, or their rows in turn: no layout
+        # says it. The same name for all three is one array with Q, K and V.
+        is_one_for_keys_and_values = letters["K"] == letters["V"]
+        if is_one_for_keys_and_values and letters["Q"] != letters["K"]:
             raise InvalidCaseError(
                 "value", "must not be the array of the keys: save keys and values as two arrays"
             )

@@ -256,7 +256,8 @@ class LayerTensors:
         a norm before it (``none``), or as the file has it (``None``).
 
         The norm's β is one of the biases. What is left out is not read. A norm after the layer
-        stays, unless the option says that it is before.
+        stays, unless the option says that it is before. The norm has the kind that the file shows
+        here; a kind that the option says replaces it when heads are reduced.
         """
         own = self.norm
         if own is not None and is_before(own.gamma.name, own.place, norm):
@@ -527,7 +528,8 @@ class LayerTensors:
         """Return the biases of Q, K and V that there are, by these letters: a list with a vector
         for each head.
 
-        ``arrays`` are those of the layer by their letters, and ``count`` is the number of heads.
+        ``arrays`` are the matrices of the layer, of all heads, by their letters, and ``count`` is
+        the number of heads, or ``None``, as in :meth:`heads`.
         """
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
@@ -542,8 +544,8 @@ class LayerTensors:
             entries = needed_bias(self.parts[letter]).read(bias, shape)
             columns[letter] = entries[..., None]
         separate = self._separate(columns, arrays.get("O"), count)
-        cut = list(cut_into_heads(separate, count))
-        return {letter: [head[letter][:, 0] for head in cut] for letter in given}
+        columns_of_heads = list(cut_into_heads(separate, count))
+        return {letter: [head[letter][:, 0] for head in columns_of_heads] for letter in given}
 
     def _output_bias_and_norm(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
         """Return the bias of the outputs as a vector, and the norm, both read now, each ``None`` if
