@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,17 +167,22 @@ class TrainingRun(PictureResult):
         # K and Q have the same shape. The square of the norm of (K, Q) is the sum of the squares of
         # both norms, and so is the square of the distance.
         letters = "KQ" if self.factored else "A"
-        squares = sum(self.singular_values[letter] ** 2 for letter in letters)
+        largest = max(self.singular_values[letter].max() for letter in letters)
+        # If all matrices of the run are 0, they are at the distance 0 from any rank.
+        if largest == 0:
+            return numpy.zeros_like(self.singular_values[letters[0]])
+        # Divided by a power of two, which is exact, so that no value is above 1: then the squares
+        # are not too large for floating-point numbers.
+        _, exponent = numpy.frexp(largest)
+        squares = sum(
+            numpy.ldexp(self.singular_values[letter], -exponent) ** 2 for letter in letters
+        )
         # The square of the distance to rank r is the sum of the squares of the singular values that
         # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
         # The norm is the distance to rank 0, the largest of the distances.
-        square_of_largest_norm = squared_distances.max()
-        # If all matrices of the run are 0, they are at the distance 0 from any rank.
-        if square_of_largest_norm == 0:
-            return squared_distances
-        return numpy.sqrt(squared_distances / square_of_largest_norm)
+        return numpy.sqrt(squared_distances / squared_distances.max())
 
     def distance_at(self, stage: Stage) -> float:
         """Return the smallest of :attr:`distances` in the steps of a stage to rank at most r, for
@@ -386,8 +392,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     TooLargeError
         If an array has too many entries.
     """
-    if not 0 < tolerance < 1:
-        raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
+    if not (isinstance(tolerance, Real) and 0 < tolerance < 1):
+        raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance!s:.60}")
     available = tensors(source)
     steps, loss = (_array_of_run(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
@@ -412,12 +418,17 @@ def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
     with a row for each step, the largest value first.
 
     ``matrices`` are K, Q and V, or A and V, by their letters, in this order, with three indices,
-    the step first.
+    the step first. InvalidCaseError if the entries of KᵀQ are too large.
     """
     if "K" not in matrices:
         return {name: numpy.linalg.svd(A, compute_uv=False) for name, A in matrices.items()}
     K, Q, V = matrices["K"], matrices["Q"], matrices["V"]
-    A = K.transpose(0, 2, 1) @ Q
+    # An overflow is seen in the result.
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        A = K.transpose(0, 2, 1) @ Q
+    if not numpy.isfinite(A).all():
+        reason = "the entries of A = KᵀQ are too large for floating-point numbers"
+        raise InvalidCaseError("source", reason)
     of_K, of_Q, of_A, of_V = (numpy.linalg.svd(M, compute_uv=False) for M in (K, Q, A, V))
     # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: its other singular values
     # are rounding.
@@ -432,7 +443,8 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
     Raises
     ------
     InvalidCaseError
-        If it is missing, its number of indices is not ``dimensions``, or an entry is not finite.
+        If it is missing, its number of indices is not ``dimensions``, or an entry is not finite, or
+        too large.
     """
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"
@@ -446,7 +458,12 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
             "source",
             f"'{name}' is {found.size_text}: it needs {dimensions} indices, the step first",
         )
-    return numpy.asarray(found.array(), dtype=float)
+    try:
+        return numpy.asarray(found.array(), dtype=float)
+    except OverflowError:
+        # An integer or a fraction may be any number.
+        reason = f"an entry of '{name}' is too large for a floating-point number"
+        raise InvalidCaseError("source", reason) from None
 
 
 def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
