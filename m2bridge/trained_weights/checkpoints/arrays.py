@@ -295,6 +295,11 @@ def _exact(entry: Any) -> Fraction:
         raise TypeError
     if is_float(entry):
         return Fraction(float(entry))
+    # A Float of SymPy may have more digits than a float64: it is the dyadic rational that it is.
+    if getattr(entry, "is_Float", False):
+        from sympy import Rational  # slow to import, but such a number has imported it
+
+        return fraction(Rational(entry))
     return Fraction(entry) if isinstance(entry, int) else fraction(entry)
 
 

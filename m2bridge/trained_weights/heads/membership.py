@@ -214,4 +214,5 @@ def _remarks_on_rank(A: Any, model: LayerSizes) -> list[str]:
 
 def _has_floats(matrix: Any) -> bool:
     """Return whether some entries of a matrix, as it was given, are floats."""
-    return any(map(is_float, numpy.array(matrix, dtype=object).flat))
+    entries = numpy.array(matrix, dtype=object).flat
+    return any(is_float(entry) or isinstance(entry, Float) for entry in entries)
