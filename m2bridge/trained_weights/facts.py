@@ -262,12 +262,14 @@ def _facts_on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield the types of heads, one fact for all heads of the same type, or why there are none."""
+    """Yield the types of heads, one fact for all heads of the same type; or, if no head has a type,
+    one fact on why K and Q have none. Nothing is yielded where A is given in their place.
+    """
     heads_of_type = Counter(head.types.words() for head in heads if head.types is not None)
     for words, count in heads_of_type.most_common():
         of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
         yield f"type{of_heads}", words
-    # Where A is given there is no type, with biases or without: the reason is about K and Q.
+    # The reason is about K and Q: where A is given there is no type, with biases or without.
     if not heads_of_type and any(head.shape.factored for head in heads):
         yield (
             "type",

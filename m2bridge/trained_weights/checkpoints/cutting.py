@@ -38,13 +38,13 @@ def split_q_then_k_then_v(stacked: Any, output: Any, heads: int, part: Tensor) -
     Parameters
     ----------
     stacked : array
-        A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·).
+        A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·): the three of them.
     output : array or None
         O. If it is a matrix, it has as many columns as Q has rows, and K and V have half of the
         other rows each. If it is ``None``, or has the heads as its first index, Q, K and V have a
         third of the rows each.
     heads : int
-        The number of heads, which divides the rows of Q.
+        The number of heads, which has to divide the number of rows of Q in a matrix.
     part : Tensor
         The array of the file, for messages.
 

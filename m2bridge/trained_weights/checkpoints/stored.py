@@ -177,8 +177,8 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     Raises
     ------
     InvalidCaseError
-        If the adapter has other arrays than A and B, changes a matrix that the model lacks, or
-        changes weights in another way than this.
+        If the adapter has other arrays than A and B, changes a matrix twice, or one that the model
+        lacks, or changes weights in another way than this.
     ConversionError
         If the adapter cannot be read.
     """
@@ -187,6 +187,7 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     used = set()
     for name, A in adapter.arrays.items():
         module = _module_changed_by(name)
+        # Arrays B are found by their A; all others are refused below.
         if module is None:
             continue
         B = adapter.arrays.get(name.replace("lora_A", "lora_B"))
@@ -196,6 +197,13 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
                 "adapter",
                 f"'{visible(name):.60}' changes '{visible(module):.60}.weight', which"
                 f" {'the model lacks' if B is not None else 'needs lora_B'}",
+            )
+        # By names with and without a prefix an adapter may have two changes of one matrix.
+        if found[weight.name] is not weight:
+            raise InvalidCaseError(
+                "adapter",
+                f"'{visible(name):.60}' changes '{visible(weight.name):.60}', which another array"
+                " of the adapter changes",
             )
         found[weight.name] = _changed(weight, A, B, adapter)
         used |= {A.name, B.name}

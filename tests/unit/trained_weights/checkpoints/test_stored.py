@@ -121,6 +121,18 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
 
 
+def test_two_changes_of_one_matrix_are_refused(tmp_path: Path) -> None:
+    """Under names with and without the prefix of PEFT: one of them would be lost."""
+    arrays = {}
+    for prefix in ("", "base_model.model."):
+        arrays[f"{prefix}{L}.k_proj.lora_A.weight"] = numpy.ones((1, D), numpy.float32)
+        arrays[f"{prefix}{L}.k_proj.lora_B.weight"] = numpy.ones((D, 1), numpy.float32)
+    save_file(arrays, tmp_path / "adapter_model.safetensors")
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 1}))
+    with pytest.raises(InvalidCaseError, match="which another array of the adapter changes"):
+        weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+
+
 @pytest.mark.parametrize("shapes", [((), ()), ((3,), (4,))])
 def test_an_adapter_of_a_number_is_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
     """Numbers and vectors have no product B·A, which could be added to a number W."""
