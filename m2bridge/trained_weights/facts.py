@@ -389,10 +389,10 @@ def _facts_on_network(
     heads: Sequence[HeadWeights], network: NetworkAtWeights | None
 ) -> dict[str, list[Fact]]:
     """Return the facts on the network by their kinds; ``network`` is ``None`` if nothing is known
-    of it, which is said of several layers.
+    of it.
 
-    What the function of the network determines is said of several layers only: of one layer, which
-    is the network, :func:`_facts_on_layers` says it.
+    What the function of the network determines, or that this is not known, is said of several
+    layers only: of one layer, which is the network, :func:`_facts_on_layers` says it.
     """
     by_kind: dict[str, list[Fact]] = {}
     if len({head.layer for head in heads}) > 1:

@@ -129,8 +129,8 @@ def tensor(name: str, value: Any) -> Tensor:
 
 
 def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
-    """Return one or more arrays of the same shape as one array of this name, with a first index
-    that counts them. Its kind is the kind of the first.
+    """Return one or more arrays of the same shape and kind as one array of this name and kind, with
+    a first index that counts them.
     """
     first = parts[0]
 

@@ -95,7 +95,7 @@ def _with_number_first(name: str, counted: Iterable[str]) -> str:
 def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
     """Yield pairs of a name ``heads.#.…`` and an array with the heads as its first index, put
     together from the arrays ``heads.0.…``, ``heads.1.…``, …, if no number is missing and all have
-    the same shape.
+    the same shape and the same type of entries.
     """
     # The arrays by the numbers of their heads, for each name with # in place of the number.
     parts_by_name: dict[str, dict[int, Tensor]] = {}
@@ -107,8 +107,8 @@ def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor
     for name, parts in parts_by_name.items():
         numbers = sorted(parts)
         in_order = [parts[number] for number in numbers]
-        shapes = {part.shape for part in in_order}
-        if numbers == list(range(len(numbers))) and len(shapes) == 1:
+        forms = {(part.shape, part.kind) for part in in_order}
+        if numbers == list(range(len(numbers))) and len(forms) == 1:
             yield name, stack_of(name, in_order)
 
 
