@@ -1,7 +1,7 @@
 """What the heads, the layers and the network of a file determine, as far as the time suffices.
 
-A limit on time may be reached at any place. Then that is kept which was found before, with the
-words about the limit; the sentences on all weights are left out where heads or layers are missing.
+A limit on time may be reached at any place. Then all results found before are kept, with the words
+about the limit; the sentences on all weights are left out where heads or layers are missing.
 ``found`` are the results on heads, and ``alone`` is what is known of each layer without the others.
 """
 
@@ -34,17 +34,19 @@ class Analysis:
     layers : sequence of LayerTensors
         The layers of the file, which have the numbers 1, 2, ….
     options : AnalysisOptions
+        How the layers are read: with softmax, skip connections, biases, norms and positions or not.
     found : AnalysedHeads
         The results on heads.
     alone : dict
         What is known of each layer alone, by its number; a layer without results is missing.
     network : NetworkAtWeights or None
-        ``None`` for a single head, if the layers form no network or nothing is known of one of
-        them, and if a limit was reached before it was found.
+        What is known of all layers together. ``None`` for a single head; if the layers form no
+        network; if nothing is known of one of them; and if a limit was reached before.
     behind_norms : dict
-        What is known of each layer with the LayerNorm after it, by its number.
+        What is known of each layer with the LayerNorm after it, by its number; a layer without
+        such a norm, or without results, is missing.
     unfinished : str
-        Why something is missing, or not proved; empty if nothing is.
+        The limit by which results are missing, or that ranks of heads are not proved; else empty.
     """
 
     layers: Sequence[LayerTensors]
@@ -67,13 +69,26 @@ class Analysis:
         """Return what is known of the heads of these layers, of the layers, and of the network, as
         far as the time suffices.
 
-        Of layers and network nothing is said if heads are missing, or are not proved, as a limit
-        was reached. ``a`` and ``tolerance`` are those of :func:`~m2bridge.weights`.
+        Of layers and network nothing is said if a limit was reached before all heads were found, or
+        ranks of some heads are not proved.
+
+        Parameters
+        ----------
+        layers : sequence of LayerTensors
+        options : AnalysisOptions
+        a : int or None
+            The largest rank of A, where A is given; ``None`` for the number d of its rows.
+        tolerance : float or None
+            Singular values above it, times the largest, count for effective ranks; ``None`` for the
+            precision of the stored type.
 
         Raises
         ------
         InvalidCaseError
-            If a skip connection is around a single head whose outputs and tokens differ in size.
+            If ``a`` is not positive, or is given with K and Q; if matrices of a layer do not fit;
+            or if a skip connection is around layers whose outputs and tokens differ in size.
+        TimeLimitError
+            If the time does not suffice for a single head.
         """
         found = find_heads(layers, options, a, tolerance)
         _check_skip(found, options)
@@ -86,7 +101,7 @@ class Analysis:
                 # The layers come one by one from a generator: if a limit interrupts it, those that
                 # came before stay in the dictionary.
                 alone.update(analyse_layers(layers, found, options))
-                # A single head is a layer, of which all is known already.
+                # A single head is a network of one layer: the heads and ``alone`` say all of it.
                 if len(found.heads) > 1:
                     network = find_network(layers, found, options, alone)
                 behind_norms.update(find_behind_norms(layers, found, options, alone))
@@ -107,8 +122,8 @@ class Analysis:
 
     @property
     def has_separate_heads(self) -> bool:
-        """Whether the results are about each head alone, although nothing is missing: there are
-        several, which form neither a network nor one layer of which something is known.
+        """Whether the results are about each head alone, although nothing is unfinished: there are
+        several heads, which form neither a network nor one layer of which something is known.
         """
         is_known_layer = len(self.layers) == 1 and len(self.alone) > 0
         forms_nothing = self.network is None and not is_known_layer
@@ -116,12 +131,13 @@ class Analysis:
 
     @property
     def rank_depends_on_scores(self) -> bool:
-        """Whether the rank of the network at its weights was computed, for several layers with
-        softmax: it may be another one if the model of the file multiplies scores by a factor.
+        """Whether the rank of the differential of the network at its weights was computed, for
+        several layers with softmax: it may differ if the model of the file multiplies scores by a
+        factor, such as 1/√a.
         """
         network = self.network
-        # A rank by a theorem, which ``note`` names, depends on ranks of matrices, not on their
-        # factors.
+        # A known rank is by a theorem if there is a ``note``, which names it. Then it depends on
+        # ranks of matrices alone, which a factor does not change.
         is_computed = network is not None and network.rank is not None and not network.note
         return is_computed and self.options.softmax and len(self.layers) > 1
 
@@ -140,8 +156,9 @@ class Analysis:
 
 
 def _check_skip(found: AnalysedHeads, options: AnalysisOptions) -> None:
-    """Check that a layer of a single head can add its input to its output, if it does so;
-    InvalidCaseError if these have different sizes. Layers of several heads are checked later.
+    """Check that input and output of a single head have the same size, if it has a skip connection;
+    InvalidCaseError if not. Of several heads the model of the network, ``DeepAttention``, checks
+    it.
     """
     if len(found.heads) != 1 or not options.skip:
         return

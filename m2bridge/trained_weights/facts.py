@@ -4,14 +4,14 @@ A fact is stated once for all heads or layers that share it. By default the text
 important facts; with ``--heads all`` it has all, and JSON always has all.
 
 A ``Fact`` is a pair of a name and a value. ``layers`` has, by the number of a layer from 1 on, what
-is known of it without the others; ``network`` what is known of all of them together, or ``None``.
-A head ``is_outside`` if its A has a larger rank than the model allows.
+is known of this layer alone; ``network`` is what is known of all layers together, or ``None`` if
+nothing is. A head ``is_outside`` if its A has a larger rank than the model allows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from m2bridge.results.known import Bounds
@@ -27,12 +27,15 @@ Fact = tuple[str, object]
 """A name and a value."""
 
 MAX_FACTS = 9
-"""Facts between the two sentences and the line on how they were computed, unless all are asked for.
+"""The largest number of facts between the two sentences and the line on how they were computed,
+unless all are asked for.
 """
 MAX_NEAR_HEADS = 8
-"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
+"""The largest number of heads near a lower rank on each of which there is a sentence in the text;
+JSON has a sentence on each.
+"""
 MAX_NAMED_HEADS = 3
-"""Heads with one kind of point that are named and not only counted."""
+"""Up to this number, heads with one kind of point are named, and not only counted."""
 _IMPORTANCE = (
     "unfinished",
     "dimension",
@@ -63,8 +66,8 @@ _IMPORTANCE = (
 
 
 def numbered_sentences(name: str, sentences: Sequence[str]) -> Fact:
-    """Return one fact of one or more sentences: ``remark`` with the single sentence, or ``remarks``
-    with ``(1) …; (2) …``, if ``name`` is ``remark``.
+    """Return one or more sentences as one fact, whose name is ``name`` for one sentence, and has an
+    s at the end for several, which are numbered: ``("remarks", "(1) …; (2) …")`` for ``remark``.
     """
     if len(sentences) == 1:
         return name, sentences[0]
@@ -94,19 +97,22 @@ def summary(
         return summary_sentence(f"The network of {layer_count} layers", network.symmetries)
     if layer_count > 1:
         return f"Nothing is said of the {layer_count} layers together: each is decided alone."
+    # One layer of several heads, of which nothing is known.
     return None
 
 
 def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
-    """Whether a layer with one head has nothing but the head, such as no output bias: then it has
-    as many parameters and the same dimension, and all of it is said with the head.
+    """Return whether a layer of this one head has nothing in addition to it, such as an output
+    bias: it has as many parameters as the head, and as many dimensions of functions. Then what is
+    known of the layer is said with the head.
     """
     numbers_of_head = (head.shape.parameters, head.shape.dimension)
     return (layer.parameters, layer.dimension.exact) == numbers_of_head
 
 
 def _sentence_on_head(head: HeadWeights) -> str | None:
-    """Return the sentence on a single head, by Theorem 3.2, or Theorem S for softmax; ``None`` if A
+    """Return the sentence on generic weights of the sizes of a single head, by Theorem 3.2, or by
+    Theorem S for softmax; or, for a head whose function is zero, on these weights. ``None`` if A
     has a larger rank than the model allows.
     """
     if head.is_outside:
@@ -166,14 +172,15 @@ def left_out_words(kinds: Sequence[str]) -> str:
         name, _, _ = kind.rpartition(" (")
         reason = _WHY_LEFT_OUT.get(name, _NOT_IN_MODEL)
         kinds_by_reason.setdefault(reason, []).append(kind)
-    clauses = [f"{', '.join(kinds)}: {reason}" for reason, kinds in kinds_by_reason.items()]
+    clauses = [f"{', '.join(same)}: {reason}" for reason, same in kinds_by_reason.items()]
     return "; ".join(clauses)
 
 
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
-    """Return the :data:`MAX_FACTS` most important facts, in their order in ``by_kind``.
+    """Return the :data:`MAX_FACTS` most important facts, in the order in which ``by_kind`` has
+    them; all facts if there are no more.
 
-    ``by_kind`` has the facts of each kind of :data:`_IMPORTANCE`.
+    ``by_kind`` has lists of facts by kinds of :data:`_IMPORTANCE`, which need not all be there.
     """
     all_facts: list[Fact] = []
     # For each fact its place among those of its kind, and the place of the kind: the smaller this
@@ -196,8 +203,8 @@ def facts_by_kind(
     """Return all facts about heads, layers and the network, by their kinds in :data:`_IMPORTANCE`,
     in the order in which they are said.
 
-    ``layers`` and ``behind_norms`` have what is known of each layer alone, and with the LayerNorm
-    after it, by its number.
+    ``layers`` has what is known of each layer alone, and ``behind_norms`` what is known of it with
+    the LayerNorm after it, both by the number of the layer.
     """
     by_kind: dict[str, list[Fact]] = {}
     for shape, count in Counter(head.shape for head in heads).items():
@@ -255,12 +262,14 @@ def _facts_on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield the types of heads, one fact for all heads of the same type, or why there are none."""
+    """Yield the types of heads, one fact for all heads of the same type; or, if no head has a type,
+    one fact on why K and Q have none. Nothing is yielded where A is given in their place.
+    """
     heads_of_type = Counter(head.types.words() for head in heads if head.types is not None)
     for words, count in heads_of_type.most_common():
         of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
         yield f"type{of_heads}", words
-    # Where A is given there is no type, with biases or without: the reason is about K and Q.
+    # The reason is about K and Q: where A is given there is no type, with biases or without.
     if not heads_of_type and any(head.shape.factored for head in heads):
         yield (
             "type",
@@ -270,11 +279,11 @@ def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _facts_on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield one fact on the kinds of points that the functions of several heads are, as
-    ``smooth: 11 heads; singular: head 2.1``.
+    """Yield one fact on the kinds of points of the Zariski closure that the functions of several
+    heads are, as ``smooth: 11 heads; singular: head 2.1``.
 
     Nothing is yielded for softmax attention, of which no singular points are known, and for a
-    single head, of which a table says it.
+    single head, whose kind of point is in the table of exact ranks.
     """
     if len(heads) == 1 or heads[0].shape.softmax:
         return
@@ -304,7 +313,10 @@ def _facts_on_near_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _facts_on_nearest_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield for several heads one fact: which is nearest to which part of the singular locus."""
+    """Yield for several heads one fact: the parts of the singular locus that are nearest to some
+    head, each with the nearest of these heads; for softmax, of which no singular functions are
+    known, lower ranks. Nothing is yielded for a single head.
+    """
     loci = "; ".join(locus.words() for locus in nearest_loci(heads))
     if len(heads) > 1 and loci:
         yield "nearest", loci
@@ -330,7 +342,7 @@ def _facts_on_layers(
     functions: list[Fact] = []
     symmetries: list[Fact] = []
     for words, numbers in layers_by_words.items():
-        subject = _layers_in_words(numbers, layers_by_words)
+        subject = _layers_in_words(numbers, are_all=len(layers_by_words) == 1)
         functions.append((subject, words.function))
         if words.symmetries:
             symmetries.append((f"symmetries of {subject}", words.symmetries))
@@ -338,8 +350,8 @@ def _facts_on_layers(
 
 
 class _WordsOnLayer(NamedTuple):
-    """What is said of a layer: what its function determines, and the names of its symmetries, empty
-    if none is known.
+    """What is said of a layer: what its ``function`` determines, in words, and the names of its
+    ``symmetries``, empty if none is known.
     """
 
     function: str
@@ -347,7 +359,7 @@ class _WordsOnLayer(NamedTuple):
 
 
 def _words_on_layer(found: NetworkAtWeights | None) -> _WordsOnLayer:
-    """Return what is said of a layer, by what is known of it; ``None`` if nothing is."""
+    """Return what is said of a layer. ``found`` is what is known of it, ``None`` if nothing is."""
     if found is None:
         unknown = "its function need not determine those of its heads"
         return _WordsOnLayer(function=unknown, symmetries="")
@@ -362,23 +374,25 @@ def _facts_on_norms(behind_norms: Mapping[int, LayerThenNorm]) -> Iterator[Fact]
     for number, found in behind_norms.items():
         layers_by_words.setdefault(found.words(), []).append(number)
     for words, numbers in layers_by_words.items():
-        yield f"{_layers_in_words(numbers, layers_by_words)} with its norm", words
+        subject = _layers_in_words(numbers, are_all=len(layers_by_words) == 1)
+        yield f"{subject} with its norm", words
 
 
-def _layers_in_words(numbers: Sequence[int], statements: Sized) -> str:
-    """Return ``layer 1, 3`` for layers with these numbers; ``a layer`` if there is only one of the
-    ``statements``, which is then about all layers.
+def _layers_in_words(numbers: Sequence[int], *, are_all: bool) -> str:
+    """Return the subject of a fact on layers with these numbers: ``layer 1, 3``; or ``a layer``, if
+    these are all layers of which something is said.
     """
-    return "a layer" if len(statements) == 1 else f"layer {', '.join(map(str, numbers))}"
+    return "a layer" if are_all else f"layer {', '.join(map(str, numbers))}"
 
 
 def _facts_on_network(
     heads: Sequence[HeadWeights], network: NetworkAtWeights | None
 ) -> dict[str, list[Fact]]:
-    """Return the facts on the network by their kinds.
+    """Return the facts on the network by their kinds; ``network`` is ``None`` if nothing is known
+    of it.
 
-    What its function determines is said of several layers only: of one layer, which is the network,
-    :func:`_facts_on_layers` says it.
+    What the function of the network determines, or that this is not known, is said of several
+    layers only: of one layer, which is the network, :func:`_facts_on_layers` says it.
     """
     by_kind: dict[str, list[Fact]] = {}
     if len({head.layer for head in heads}) > 1:
@@ -390,9 +404,10 @@ def _facts_on_network(
     if network is None:
         return by_kind
     for name, value in network.facts():
-        # ``None`` is a fact of which there is nothing to say.
+        # A fact with the value ``None`` says nothing, and is left out.
         if value is not None:
-            # Under "network" there is already what the function determines.
+            # A fact is of the kind with its name; but the kind "network" is what the function
+            # determines, and the fact with this name, the title of the model, is another kind.
             kind = "model" if name == "network" else name
             by_kind[kind] = [(name, value)]
     return by_kind

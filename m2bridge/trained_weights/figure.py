@@ -65,7 +65,9 @@ FIGURE = Figure(
 
 
 def _number_below_one(text: str) -> float:
-    """Read a number between 0 and 1, these excluded; ValueError with what was expected."""
+    """Return the number between 0 and 1, these excluded, that a text is; ValueError for another
+    text, with what was expected.
+    """
     try:
         number = float(text)
     except ValueError:

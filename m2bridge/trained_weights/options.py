@@ -23,7 +23,8 @@ def check_options(
 ) -> None:
     """Check options of :func:`~m2bridge.weights`: InvalidCaseError for the first that is wrong.
 
-    ``words`` has the value of each option of :data:`CHOICES` by its name.
+    ``words`` has the values of options of :data:`CHOICES` by their names. Of a number ``None``
+    means that it is not given.
     """
     for name, value in words.items():
         if value not in CHOICES[name]:
@@ -43,8 +44,9 @@ def read_heads_option(heads: int | str | None) -> tuple[int | None, bool]:
     """Return what the option ``heads`` says: the number of heads of each layer, ``None`` if it says
     none, and whether the text is to have all heads.
 
-    So 12 is read as (12, False), ``"all"`` as (None, True), and ``"12,all"`` as (12, True).
-    InvalidCaseError for a text with other words, or with several numbers, or a number too long.
+    So 12 is read as (12, False), ``"all"`` as (None, True), and ``"12,all"`` as (12, True). What is
+    not a text is taken for the number, and checked by the caller. InvalidCaseError for a text with
+    other words, with several numbers, or with a number of more than nine digits.
     """
     if not isinstance(heads, str):
         return heads, False

@@ -25,16 +25,16 @@ from m2bridge.trained_weights.heads.distances import (
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
 MOST_ROWS = 24
-"""Rows of the table beside the picture: the heads that are nearest to the singular locus."""
+"""The largest number of rows of the table: of more heads the nearest to the singular locus."""
 
 MOST_TICKS = 24
-"""Numbers along a side of the map; of more heads or layers only some have theirs."""
+"""Where heads, or layers, are fewer, each of them has its number along a side of the map."""
 
 ROW_HEIGHT_INCHES = 0.22
 """The height of a row of the table."""
 
 COLORS = {"A": picture.BLUE, "V": picture.GREEN}
-"""The colours of the singular values."""
+"""The colours of the singular values, by the letter of the matrix."""
 
 TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 """Choices of ticks of the colour bar, as multiples of powers of ten: the first choice is taken that
@@ -84,10 +84,10 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
         _set_scale(axes, [head], letter)
         axes.set_xlabel("i")
     _draw_legend(page, panels)
-    # The cells of the line of the table, without the first, the number of the head.
-    names = (*_COLUMNS, *distance_names([head]))
-    pairs = zip(names[1:], _table_row(head)[1:], strict=True)
-    known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
+    # The title has the cells of a line of the table, but for the first, the number of the head.
+    headings = (*_COLUMNS, *distance_names([head]))
+    pairs = zip(headings[1:], _table_row(head)[1:], strict=True)
+    known = ", ".join(f"{heading}: {cell}" for heading, cell in pairs)
     page.suptitle(f"Weights of self-attention: {size_text}\n{known}", fontsize=13)
     return page
 
@@ -128,7 +128,7 @@ class _PageSizes:
     grid : _HeadGrid
         The squares of the map.
     listed : int
-        The number of heads that have a column of singular values.
+        The number of heads that have a column of singular values, and perhaps a row in the table.
     """
 
     grid: _HeadGrid
@@ -145,7 +145,7 @@ class _PageSizes:
 
     @property
     def square(self) -> float:
-        """The side of a square of the map."""
+        """The side of a square of the map, which is at most 3.5 inches wide and 6 inches high."""
         return min(0.5, 3.5 / self.grid.columns, 6.0 / len(self.grid.layers))
 
     @property
@@ -166,12 +166,12 @@ class _PageSizes:
 
     @property
     def values_width(self) -> float:
-        """The width of the singular values."""
+        """The width of the panels with the singular values."""
         return min(4.5 + 0.12 * self.listed, 9.0)
 
     @property
     def values_height(self) -> float:
-        """The height of the singular values: that of map and table together, or more."""
+        """The height of both panels: that of map, gap and table, and at least 3.4 inches."""
         return max(3.4, self.map_height + self.gap + self.table_height)
 
     @property
@@ -187,7 +187,7 @@ class _PageSizes:
     def axes_at(self, page: Any, x: float, y: float, size: Size, **options: Any) -> Any:
         """Return new axes on the page, with the lower left corner (x, y) and a size in inches.
 
-        ``options`` are those of Matplotlib's ``add_axes``.
+        ``options`` go to Matplotlib's ``add_axes``, such as ``sharex``.
         """
         wide, high = size
         place = (x / self.width, y / self.height, wide / self.width, high / self.height)
@@ -207,16 +207,16 @@ def _figure_of_several(
     # The upper left corner of the part with map and table.
     x = sizes.left + sizes.values_width + sizes.between
     y = sizes.bottom + sizes.values_height
-    table_below_map = y - sizes.map_height - sizes.gap - sizes.table_height
-    table = sizes.axes_at(page, x, table_below_map, (sizes.table_width, sizes.table_height))
+    bottom_of_map = y - sizes.map_height
+    bottom_of_table = bottom_of_map - sizes.gap - sizes.table_height
+    table = sizes.axes_at(page, x, bottom_of_table, (sizes.table_width, sizes.table_height))
     # Left of the map are the numbers of layers, right of it the scale of its colours.
     left_of_map = x + 0.4
-    bottom_of_map = y - sizes.map_height
     of_map = sizes.axes_at(page, left_of_map, bottom_of_map, (sizes.map_width, sizes.map_height))
     left_of_bar = left_of_map + sizes.map_width + 0.15
     bar = sizes.axes_at(page, left_of_bar, bottom_of_map, (0.14, sizes.map_height))
-    paint = _draw_map(of_map, bar, heads, listed)
-    _draw_table(table, listed, all_heads=len(heads), paint=paint)
+    color_of_distance = _draw_map(of_map, bar, heads, listed)
+    _draw_table(table, listed, all_heads=len(heads), color_of_distance=color_of_distance)
     title = f"Weights of self-attention: {size_text}"
     page.suptitle(title, y=1 - 0.25 / sizes.height, va="top", fontsize=13)
     return page
@@ -241,7 +241,7 @@ def _draw_panels(page: Any, sizes: _PageSizes, listed: Sequence[HeadWeights]) ->
 
 
 def _draw_legend(page: Any, panels: Sequence[Any]) -> None:
-    """Draw one legend for all panels, with each mark once."""
+    """Draw one legend below all panels, with each label once."""
     marks: dict[str, Any] = {}
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
@@ -253,10 +253,10 @@ def _draw_legend(page: Any, panels: Sequence[Any]) -> None:
 
 def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     """Give the axes a logarithmic scale that holds all values and distances of the heads, and draw
-    the precision of the stored type unless it is below the scale. ``letter``, A or V, is in the
-    label of the axis.
+    a line at the precision of the stored type of the first head, unless that is below the scale.
+    ``letter``, A or V, is in the label of the axis.
     """
-    # Below the least value, or below 0.1, there is some space.
+    # The scale begins at a third of the least value, or of 0.1 if no value is less.
     least = min([*_positive_values(heads), 0.1]) / 3
     kind = heads[0].numerical.kind
     precision = PRECISIONS[kind]
@@ -283,40 +283,45 @@ def _positive_values(heads: Sequence[HeadWeights]) -> list[float]:
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
-    """Return the singular values of A or V divided by the largest one, without those that are 0 or
-    that rounding hides.
+    """Return the singular values of A or V, as ``letter`` says, divided by the largest one, without
+    those that are 0 or that rounding hides.
     """
+    # The largest value is the first.
     values, _ = values_and_distances(head, letter)
-    # The largest is 0, or None as rounding hides it.
-    if not values[0]:
+    largest = values[0]
+    # It is 0, or None as rounding hides it; then so are all others.
+    if not largest:
         return []
-    # Of the others, those that are 0 or None are left out.
-    return [value / values[0] for value in values if value]
+    return [value / largest for value in values if value]
 
 
 def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
-    """Draw the singular values of A or V of one head, as ``letter`` says, over their index.
+    """Draw the singular values of A or V of one head, as ``letter`` says, over their index from 1
+    on, in this colour.
 
-    Beside them are the distance to each lower rank, and lines at the distances to singular locus
-    and boundary.
+    The same axes have the distance of this matrix to rank at most i over i, and, for lightning
+    attention, lines at the distances of the head to singular locus and boundary.
     """
     values = _relative(head, letter)
     label = f"singular values of {letter}"
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
     _, to_lower_rank = values_and_distances(head, letter)
-    # Points (i, distance to rank at most i); one that is 0, or None, has no place on the scale.
+    # Pairs of i and the distance to rank at most i. A distance 0 has no place on the scale; one
+    # that is ``None`` is hidden by rounding.
     strata = [(i, distance) for i, distance in enumerate(to_lower_rank, 1) if distance]
     if strata:
         indices, to_rank = zip(*strata, strict=True)
         label = "distance to the stratum of rank ≤ i"
         axes.plot(indices, to_rank, "_", color=picture.INK, markersize=13, label=label)
+    # For softmax ``distances`` has those to lower rank, which have marks already.
+    if head.shape.softmax:
+        return
     locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
-    labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
-    # Of softmax the distances are those to lower rank, which have marks already.
-    for distance, (label, paint, style) in zip(distances(head), labels, strict=True):
-        if distance and not head.shape.softmax:
-            axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
+    lines = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
+    for distance, (label, color_of_line, style) in zip(distances(head), lines, strict=True):
+        if distance:
+            axes.axhline(distance, color=color_of_line, linewidth=1.3, linestyle=style, label=label)
 
 
 class _Marks(NamedTuple):
@@ -334,7 +339,8 @@ class _Marks(NamedTuple):
 
 def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """Draw a column of marks for each head: the singular values of A or V, as ``letter`` says, in
-    this colour, and distances.
+    this colour, and its distance to the next lower rank. With A there are also the distances of
+    the head to singular locus and boundary, in lightning attention.
     """
     relative = [_relative(head, letter) for head in heads]
     kinds = [_Marks(f"singular values of {letter}", "_", color, relative)]
@@ -349,15 +355,16 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     kinds.append(_Marks("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for marks in kinds:
         _draw_marks(axes, marks)
-    # Of many heads some have their numbers below, as 2.5 for head 5 of layer 2.
+    # Below the columns are the numbers of heads, as 2.5 for head 5 of layer 2; of many heads only
+    # of some.
     step = max(1, len(heads) // 12)
     numbers = [f"{head.layer}.{head.head}" for head in heads[::step]]
     axes.set_xticks(range(1, len(heads) + 1, step), numbers, rotation=90)
 
 
 def _draw_marks(axes: Any, marks: _Marks) -> None:
-    """Draw marks of one kind, those of the first head at x = 1; nothing, if no value is positive,
-    so that such marks are not in the legend either.
+    """Draw marks of one kind, those of the first head at x = 1. If no value is positive, nothing is
+    drawn, so that the legend does not have such marks either.
     """
     places: list[int] = []
     heights: list[float] = []
@@ -372,28 +379,31 @@ def _draw_marks(axes: Any, marks: _Marks) -> None:
 
 
 def _one_for_each(values: Sequence[float | None]) -> list[list[float]]:
-    """Return for each head a list with its one value, as :func:`_draw_columns` draws lists of
-    values; 0, which is not drawn, stands for a value that is 0 or not known.
+    """Return for each head a list of one value, the form that ``values`` of :class:`_Marks` has. A
+    value that is not known, ``None``, becomes 0, which is not drawn.
     """
     return [[value or 0.0] for value in values]
 
 
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
-    """Return the distance of A or V, as ``letter`` says, to the matrices of one rank less than its
-    own; ``None`` if that is rank 0, or rounding hides the distance.
+    """Return the distance of A or V, as ``letter`` says, to the matrices whose rank is at least one
+    less than its own; ``None`` if its own rank is at most 1, or rounding hides the distance.
     """
     rank = head.ranks.r if letter == "A" else head.ranks.s
-    # Rank 0 is the zero function, a distance that says nothing of the singular locus.
+    # A matrix of rank 0 has the zero function: the distance to it says nothing of the singular
+    # locus.
     if rank <= 1:
         return None
-    # The second list has the distances to rank at most 1, 2, ….
+    # The second list has the distances to rank at most 1, 2, …: that to rank − 1 has the index
+    # rank − 2.
     _, to_ranks_from_one = values_and_distances(head, letter)
     return to_ranks_from_one[rank - 2]
 
 
 def _table_row(head: HeadWeights) -> tuple[str, ...]:
-    """Return the cells of the line of a head in the table: layer and head, as ``2.5``, the ranks
-    (r, s, m), the kind of point, and the two distances.
+    """Return the cells of the line of a head in the table: layer and head, as ``2.5``, the triple
+    (rk A, rk V, dim L∩U), the kind of point, and the distances to singular locus and boundary, or,
+    for softmax, of A and of V to a lower rank.
     """
     return (
         f"{head.layer}.{head.head}",
@@ -403,17 +413,24 @@ def _table_row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: Any) -> None:
-    """Draw the table of the heads, or of those nearest to the singular locus.
+def _draw_table(
+    axes: Any,
+    heads: Sequence[HeadWeights],
+    *,
+    all_heads: int,
+    color_of_distance: Callable[[float], Any],
+) -> None:
+    """Draw the table of the heads; of more than :data:`MOST_ROWS` heads only the nearest to the
+    singular locus have lines.
 
     Parameters
     ----------
     axes : Axes
     heads : sequence of HeadWeights
-        Those in the table, of which at most 24 have lines.
+        The listed heads.
     all_heads : int
-        The number of all heads.
-    paint : callable
+        The number of all heads; if not all have lines, the title says which have.
+    color_of_distance : callable
         Returns the colour that a distance has in the map, which its cell here has too; ``None`` if
         it has none there.
     """
@@ -425,7 +442,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: 
     table = _text_table(axes, [header, *map(_table_row, chosen)])
     first_distance = len(_COLUMNS)  # the column of the distance that the map shows
     for row, head in enumerate(chosen, 1):  # row 0 is the header
-        colour = paint(nearness(head))
+        colour = color_of_distance(nearness(head))
         if colour is not None:
             _fill_cell(table[row, first_distance], colour)
     if len(chosen) < all_heads:
@@ -456,13 +473,13 @@ def _fill_cell(cell: Any, colour: Sequence[float]) -> None:
 
 
 def _what_is_near(heads: Sequence[HeadWeights]) -> str:
-    """Return in words from what the distances are by which heads are sorted."""
+    """Return in words to what :func:`nearness`, by which heads are sorted, is the distance."""
     return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 
 def _legible_on(colour: Sequence[float]) -> str:
-    """Return the colour of text on a background, red, green and blue from 0 to 1: black on light
-    ones, white on dark ones, by the luminance of the guidelines WCAG 2.
+    """Return the colour of text on a background: black on light ones, white on dark ones, by the
+    luminance of the guidelines WCAG 2. ``colour`` begins with red, green and blue, from 0 to 1.
     """
     red, green, blue = (channel**2.2 for channel in colour[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -470,7 +487,7 @@ def _legible_on(colour: Sequence[float]) -> str:
 
 
 def _draw_frame(axes: Any, row: int, column: int) -> None:
-    """Draw a frame around a square of the map."""
+    """Draw a frame around a square of the map, whose middle has the coordinates (column, row)."""
     x = [column + side for side in (-0.5, 0.5, 0.5, -0.5, -0.5)]
     y = [row + side for side in (-0.5, -0.5, 0.5, 0.5, -0.5)]
     axes.plot(x, y, color=picture.VERMILION, linewidth=1.6, zorder=3, clip_on=False)
@@ -482,8 +499,9 @@ def _draw_map(
     """Draw a square for each head, the darker, the nearer to a singular function, and the scale of
     the colours; return the function that takes a distance to its colour, or to ``None``.
 
-    Heads that are singular, or whose distance rounding hides, have a 0; where nothing is known, a
-    dash. Where only some heads are listed, these have frames.
+    A head that is singular, or whose distance rounding hides, has a 0 in its square; one for which
+    no part of the singular locus is known has a dash. Where only some heads are listed, these have
+    frames.
 
     Parameters
     ----------
@@ -503,7 +521,8 @@ def _draw_map(
         if _has_colour(distance):
             cells[row][column] = distance
         else:
-            sign = "–" if distance else "0"
+            # ``distance`` is 0, or 2.0 if no part of the singular locus is known.
+            sign = "0" if distance == 0 else "–"
             axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
     title = f"distance to {_what_is_near(heads)}, by layers and heads"
     if len(listed) < len(heads):
@@ -565,8 +584,8 @@ def _color_map(axes: Any, bar: Any, cells: list[list[float]]) -> Callable[[float
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers between two bounds of a logarithmic scale, at least three of them; the
-    bounds themselves where there are fewer.
+    """Return round numbers between two bounds of a logarithmic scale, by the first choice of
+    :data:`TICK_STEPS` that gives at least three; if none does, the bounds, rounded to two digits.
     """
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     # First powers of ten alone, then multiples of them by more and more numbers.

@@ -2,7 +2,7 @@
 
 Ranks, orbits, fibres and dimensions are exact; distances are numerical. A *fact* is a pair of a
 name and a value, a line of the text; ``choice`` is the model that the weights are taken for. Layers
-have numbers from 1 on, and ``alone`` is what is known of each without the others.
+have numbers from 1 on, and ``alone`` is what is known of each layer without the other layers.
 """
 
 from __future__ import annotations
@@ -63,25 +63,29 @@ class Weights(PictureResult):
     Attributes
     ----------
     source : str
-        The file, or empty.
+        The file; empty for matrices and mappings.
     heads : tuple of HeadWeights
-        With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()``
-        and ``numerical``.
+        All heads, by layers; each has ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``,
+        ``regular``, ``words()`` and ``numerical``.
     network : NetworkAtWeights or None
         ``None`` for one head, and where the layers do not follow one another, one of them is not
         known, or a limit was reached.
     left_out : tuple of str
-        Arrays of the file that are not in the model, by their kinds, with their numbers.
+        The kinds of arrays of the file that no answer is about, each with the number of its arrays,
+        as ``MLPs (4)``.
     remarks : tuple of str
+        Sentences on how the layers were read, and for what the results hold.
     seconds : float
+        The time of the computation.
     unfinished : str
-        The limit that was reached, or empty.
+        The limit by which results are missing, or that ranks of heads are not proved; else empty.
     layers : dict
         By the number of a layer the results on it alone, which are of the same kind as those on the
-        network. A layer without results is missing. ``symmetries`` has those of all layers.
+        network. A layer without results is missing. The attribute ``symmetries`` has the symmetries
+        of these layers.
     behind_norms : dict
-        Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
-        together, and what the norm hides.
+        By the number of a layer with a LayerNorm after it the dimension of layer and norm together,
+        and what the norm hides. A layer of which this is not known is missing.
     sort : str
         ``layer`` or ``distance``: the order of the heads in tables.
     worst : int or None
@@ -95,10 +99,10 @@ class Weights(PictureResult):
     arrays : tuple of ArrayUse
         What each array of the file is used for, or why it is left out.
     list_arrays : bool
-        Whether the text has a table of them.
+        Whether the text has a table of the arrays of the file.
     assumed : tuple of str
-        What only names of arrays say of norms and of the model, as clauses: what is proved is
-        proved where they hold.
+        What is taken for granted of the model, of layers and of norms, as only names of arrays say
+        it, as clauses: the results are proved where these hold.
 
     Examples
     --------
@@ -128,7 +132,9 @@ class Weights(PictureResult):
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
-        """By the number of a layer: its redundant directions, and the listed symmetries."""
+        """By the number of each layer in :attr:`layers`: its redundant directions, and the listed
+        symmetries.
+        """
         return {number: layer.symmetries for number, layer in self.layers.items()}
 
     @property
@@ -138,7 +144,7 @@ class Weights(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
-        tables that are asked for; a fact with the value ``None`` is not written.
+        tables that are asked for. A fact with the value ``None`` is not written by :class:`Facts`.
         """
         blocks: list[Facts | Table] = [Facts([*self._first_facts(), *self._facts()])]
         if self.rank is not None:  # the option --rank: changes by truncation to this rank
@@ -155,10 +161,10 @@ class Weights(PictureResult):
 
     def _first_facts(self) -> list[Fact]:
         """Return the facts that come first: the file with the sizes, if the title does not have
-        them, and the two sentences that can be quoted, each ``None`` if there is none.
+        them, and the two sentences that can be quoted; that on all weights may be ``None``.
         """
         found: list[Fact] = []
-        # The title has the name of a known architecture alone, so that file and sizes are a fact.
+        # The title of a known architecture has neither file nor sizes: they are a fact here.
         if self.choice is not None and self.choice.words:
             source = f"in {visible(self.source)}" if self.source else ""
             # Without a source the text begins with the sizes.
@@ -169,8 +175,8 @@ class Weights(PictureResult):
         return found
 
     def _facts(self) -> list[Fact]:
-        """Return all facts if they are asked for, else the most important ones; then how they were
-        computed, and what more there is on request.
+        """Return all facts if they are asked for, else the most important ones; and as the last
+        fact how all of them were computed, and what more there is on request.
         """
         by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
         if self.left_out:
@@ -193,8 +199,8 @@ class Weights(PictureResult):
         return words if self.list_arrays else f"{words} (--arrays lists them)"
 
     def _computed_by(self, *, more_facts: int) -> str:
-        """Return how results were computed, the time, and what there is on request: the number of
-        further facts, and tables that are not shown.
+        """Return how results were computed, in how much time, and what there is on request: the
+        number ``more_facts`` of facts that are not shown, and tables that are not shown.
         """
         on_request = []
         if more_facts > 0:
@@ -207,8 +213,9 @@ class Weights(PictureResult):
         return words
 
     def _title(self) -> str:
-        """Return the model that the weights are taken for; where no architecture is known, with the
-        file, the numbers of layers and heads, and hints on what was not said.
+        """Return the first line: the known architecture in words; or, without one, the
+        normalization, the file, the numbers of layers and heads, and for which tokens the answers
+        hold, with hints on what was not said.
         """
         if self.choice is not None and self.choice.words:
             return self.choice.words
@@ -232,8 +239,9 @@ class Weights(PictureResult):
 
     @property
     def summary(self) -> str | None:
-        """The sentence on what the function of all weights determines, which can be quoted; with
-        what it assumes. ``None`` where heads or layers are missing, or nothing is known.
+        """The sentence on what the function of all weights determines, which can be quoted, with
+        the clauses of :attr:`assumed`. ``None`` where heads or layers are missing, or nothing is
+        known.
         """
         # A sentence on all weights would be wrong where heads or layers are missing. If a network
         # was found, all of them are there: only what came after it is missing.
@@ -244,32 +252,37 @@ class Weights(PictureResult):
         return f"{sentence.removesuffix('.')}, assuming that {'; and that '.join(self.assumed)}."
 
     @property
-    def sentence_on_ranks(self) -> str | None:
-        """The sentence on the heads that are nearest to a lower rank, which can be quoted."""
+    def sentence_on_ranks(self) -> str:
+        """The sentence on the heads that are nearest to a lower rank, and on how much outputs
+        change if these replace them, which can be quoted.
+        """
         return sentence_on_lower_ranks(self.heads, rotary=self.is_rotary)
 
     @property
     def is_rotary(self) -> bool:
-        """Whether queries and keys are rotated by positions, so that A is one of many matrices."""
+        """Whether queries and keys are rotated by positions, so that scores have another matrix in
+        place of A for each difference of places.
+        """
         return self.choice is not None and self.choice.rotary
 
     def changes(self, rank: int) -> tuple[LowRankChange, ...]:
-        """Return for each head in tables by how much outputs change if A and V are truncated to a
-        rank; with rotary positions, if V alone is.
+        """Return by how much outputs change if A and V of a head are truncated to a rank, or, with
+        rotary positions, V alone: one value for each head in :attr:`listed`, in this order.
         """
         return tuple(self._change(head, rank) for head in self.listed)
 
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
         """Return by how much outputs change if A and V of a head are truncated to a rank.
 
-        With rotary positions A is another matrix for each difference of places, and is kept.
+        With rotary positions scores have another matrix in place of A for each difference of
+        places: A is kept.
         """
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
 
     @property
     def tokens(self) -> str:
-        """For which numbers t of tokens the answers are proved, in words; for the network there may
-        be fewer such numbers.
+        """For which numbers t of tokens the answers are proved, in words. Those on the network may
+        be proved for fewer numbers, which are then said in parentheses.
         """
         if self.network is None or self.network.tokens == FROM_TWO_TOKENS:
             return FROM_TWO_TOKENS
@@ -282,7 +295,9 @@ class Weights(PictureResult):
         return f"{plural(layers, 'layer')}, {plural(len(self.heads), 'head')}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return all heads, layers and the network for ``json.dumps``."""
+        """Return the heads in :attr:`listed`, all layers, the network and the arrays for
+        ``json.dumps``. An empty text, and what is not known, is ``None``.
+        """
         case = {"source": self.source or None}
         common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
         return common_fields | {
@@ -301,7 +316,7 @@ class Weights(PictureResult):
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
         """Return what is known of a head for ``json.dumps``; if a rank is asked for, ``at_rank`` is
-        how outputs change at this rank.
+        how outputs change if the head is truncated to this rank.
         """
         found = head.to_json() | nearness_json(head)
         if self.rank is not None:
@@ -327,7 +342,7 @@ class Weights(PictureResult):
         """Return what is known of the layer with this number, and of the LayerNorm after it if
         there is one, for ``json.dumps``.
         """
-        # In JSON the model and the gauge group are said once, with the network.
+        # In JSON the model and the gauge group stand once, with the network.
         own = replace(self.layers[number], model=None, gauge=())
         found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
@@ -342,7 +357,9 @@ class Weights(PictureResult):
         return f"orbits = {{{', '.join(triples)}}}"
 
     def to_csv(self) -> str:
-        """Return a table with a line for each head in tables, in their order."""
+        """Return the exact ranks and the distances as lines of CSV, one for each head in
+        :attr:`listed`, below a line of headings.
+        """
         exact_names = ["layer", "head", "rank_A", "rank_V", "dim_intersection"]
         exact_names += ["singular", "boundary"]
         numerical_names = (
@@ -378,7 +395,8 @@ def _choose_model(
     names of its arrays, and the options.
 
     ``source`` is a path, or anything else for matrices and state dicts, which have no
-    configuration; ``options`` are normalization, skip and norm.
+    configuration; ``as_`` is ``lightning`` or ``softmax`` for the layers alone, whatever the
+    configuration says, or ``None``; ``options`` are normalization, skip and norm.
     """
     return ModelChoice.of(
         configuration(source) if isinstance(source, str | Path) else {},
@@ -395,9 +413,11 @@ def _fields(
     """Return those fields of :class:`Weights` that follow from the analysis of the layers, by their
     names: all but the time, the model, the arrays and what is shown.
 
-    ``available`` has all arrays of the source by their names.
+    ``source`` is a path, or anything else for matrices and mappings; ``available`` has all arrays
+    of the source by their names.
     """
     network = analysis.network
+    # What norms add to the variance; ``None`` where no rank of the network depends on it.
     epsilon = None if network is None else network.epsilon
     kinds_left_out = left_out(available, analysis.layers)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
@@ -423,7 +443,7 @@ def _remarks(
     ``kinds_left_out`` are the kinds of arrays that no answer is about, with their numbers, as
     ``embeddings (2)``; ``rotary`` says whether the model has rotary positions, counted or not.
     """
-    # What config.json says: more layers than the file has, or a limit on tokens.
+    # The remarks of ``choice`` are on more layers than the file has, and on a limit on tokens.
     remarks = [*analysis.remarks(rotary=rotary), *choice.remarks(len(analysis.layers))]
     if analysis.rank_depends_on_scores:
         remarks.append(FACTOR_OF_SCORES)
@@ -478,8 +498,8 @@ def weights(
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
-        Of each layer, where ``config.json``, shapes or names do not say it (1 for K, Q and V).
-        ``all`` or ``12,all``: the text has all of them.
+        The number of heads of each layer, where ``config.json``, shapes or names do not say it (1
+        for K, Q and V). With ``all`` or ``12,all`` the text has all facts, and tables of all heads.
     query, key, value, output, stacked : str, optional
         Names in the source that are not usual, ``stacked`` of one array with Q, K and V; ``*``
         stands for what differs from layer to layer.
@@ -499,8 +519,9 @@ def weights(
         stored type when left out.
     sort, worst, rank, list_arrays, timeout
         ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
-        (of softmax to a lower rank). ``worst``: show only that many heads. ``rank``: show distances
-        of A and V to matrices of this rank, and by how much the outputs of a head change at most.
+        (of softmax to a lower rank). ``worst``: show only so many heads, the nearest. ``rank``:
+        show distances of A and V to matrices of this rank, and by how much the outputs of a layer
+        change at most if these replace them.
         ``list_arrays``: also a table of all arrays. ``timeout``: seconds for all of it.
 
     Raises

@@ -3,7 +3,8 @@ about the arrays of their file.
 
 A is KᵀQ, and V stands for OV where there is an output matrix. Rank A, rank V and the dimension of
 L∩U are exact, for L, the column space of A, and U, the row space of V. Singular values, effective
-ranks and distances are numerical. A dash stands for a number that rounding hides.
+ranks and distances are numerical. A dash stands for a number that rounding hides or that is not
+known.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ MAX_SINGULAR_VALUES = 12
 
 
 def exact_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of exact ranks and of what follows from them, with a line for each head."""
+    """Return the table of exact ranks and of what follows from them, with a line for each head.
+
+    The caption says how ranks are proved, by the methods of all heads; if they are not proved of
+    each head, that they are lower bounds there.
+    """
     how_known = "lower bounds where they are not proved"
     if all(head.ranks.proved for head in heads):
         methods = sorted({head.ranks.method for head in heads})
@@ -64,11 +69,12 @@ def _exact_row(head: HeadWeights) -> tuple[object, ...]:
 
 
 def numerical_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of effective ranks and distances, with a line for each head. ``change`` is
-    that of the function on the way to the nearest singular one, relative to its norm; ``angle`` the
-    smallest principal angle between the column space of A and the row space of V.
+    """Return the table of effective ranks and distances, with a line for each head.
 
-    The caption has the stored type and the tolerance of the first head.
+    The column ``change`` has the norm of the difference of the function to the nearest singular
+    one, relative to the norm of the function; ``angle`` has the smallest principal angle between
+    the column space of A and the row space of V. The caption has the stored type and the tolerance
+    of the first head.
     """
     first = heads[0].numerical
     header = (
@@ -83,7 +89,7 @@ def numerical_table(heads: Sequence[HeadWeights]) -> Table:
         "angle (°)",
     )
     rows = [_numerical_row(head) for head in heads]
-    # Each once; a head to which no part of the singular locus is known has an empty name.
+    # Each part of the singular locus once. A head for which none is known has an empty name.
     loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
     names = ", ".join(name for name in loci if name)
     nearest = f"; singular: {names}" if names else ""
@@ -98,6 +104,7 @@ def _numerical_row(head: HeadWeights) -> tuple[object, ...]:
     does not distinguish it from 0.
     """
     numerical = head.numerical
+    # In radians, the smallest first; ``None`` where rounding does not distinguish it from 0.
     angles = numerical.principal_angles
     smallest_angle = angles[0] if angles else None
     return (
@@ -114,15 +121,16 @@ def _numerical_row(head: HeadWeights) -> tuple[object, ...]:
 
 
 def singular_values_table(head: HeadWeights) -> Table:
-    """Return the table of the first :data:`MAX_SINGULAR_VALUES` singular values of A and V of a
-    head, and of the distances of A and V to lower ranks.
+    """Return the table of the singular values of A and V of a head, the largest first, and of the
+    distances of A and V to rank at most i, with a line for each i = 1, 2, …, at most
+    :data:`MAX_SINGULAR_VALUES`.
     """
     columns = []
     for letter in "AV":
         values, distances_to_ranks = values_and_distances(head, letter)
         columns.append(map(distance_text, values))
         columns.append(map(distance_text, distances_to_ranks))
-    # A and V may have different numbers of singular values.
+    # A and V may have different numbers of singular values: cells that are missing are empty.
     lines = zip_longest(*columns, fillvalue="")
     rows = [(i, *cells) for i, cells in enumerate(lines, 1)]
     left_out = len(rows) - MAX_SINGULAR_VALUES
@@ -132,7 +140,8 @@ def singular_values_table(head: HeadWeights) -> Table:
 
 
 def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bool) -> Table:
-    """Return the table of how far heads are from a rank, and of how much outputs change.
+    """Return the table of the distances of A and V of heads to matrices of at most a rank, and of
+    how much the outputs of their layer change at most if these are put in their place.
 
     All ``changes``, of which there is at least one, are to the same rank. ``softmax`` and
     ``rotary`` say whether the model normalizes scores by softmax and has rotary positions.
@@ -143,7 +152,7 @@ def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bo
     of_each_token = "" if softmax else ", for each token attended to"
     norms = sorted({change.token_norm for change in changes})
     tokens = " or ".join(f"{norm:.3g}" for norm in norms)
-    # With rotary positions A is another matrix for each difference of places, so only V is.
+    # With rotary positions A differs for each difference of places, so that only V is replaced.
     which = "V replaced" if rotary else "Replaced"
     caption = (
         f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"

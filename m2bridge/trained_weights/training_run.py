@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,16 +43,20 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.training.types import WeightType
 
 TOLERANCE = 0.05
-"""Below this part of its largest value in the run a singular value counts as zero."""
+"""The usual tolerance: singular values of a matrix of at most this part of its largest singular
+value in the whole run count as zero.
+"""
 
 MOST_STEPS = 100_000
-"""The most steps of a run: each takes three decompositions."""
+"""The largest number of steps of a run: each takes up to four singular value decompositions."""
 
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Where a legend stands: beside its axes, so that it hides no line."""
 
-EXPOSED_WORDS = {True: "yes", False: "no", None: "–"}
-"""The cells of the table for what is so, is not so, or is not said."""
+ANSWER_WORDS = {True: "yes", False: "no", None: "–"}
+"""The cells of the table for the answers to whether weights are exposed, or saddles; ``None`` is an
+answer that is not known.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,8 @@ class Stage:
     exposed : bool
         Whether weights of such ranks, in general position, are critical for an open set of targets.
     saddle : bool
-        Whether they are saddles for almost all of these targets; false where that is not known.
+        Whether these critical weights are proved to be saddles for almost all of these targets;
+        false where that is not known.
     """
 
     first: int
@@ -86,8 +92,10 @@ class TrainingRun(PictureResult):
     source : str
         The file; empty for a mapping.
     shape : LayerSizes
+        The sizes d, d' and a of the layer; a = d where A is one matrix.
     tolerance : float
-        Singular values above it, times the largest of the run, count for effective ranks.
+        Singular values above it, times the largest of the same matrix in the run, count for
+        effective ranks.
     steps, loss : array
         The numbers of the steps, and the loss at each of them.
     singular_values : dict of str to array
@@ -115,7 +123,9 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """Return the effective rank of K, Q, A or V, by its letter: an array, one for each step."""
+        """Return the effective ranks of K, Q, A or V, by its letter, as an array with one for each
+        step: how many singular values are above the tolerance times the largest of the whole run.
+        """
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
@@ -138,7 +148,7 @@ class TrainingRun(PictureResult):
 
     def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
         """Return the stage from the first to the last position, with what theorems say of weights
-        of these ranks; of A as one matrix nothing is known of saddles.
+        in general position of these ranks. Where A is one matrix, nothing is known of saddles.
         """
         kind = _general_type(ranks, self.shape)
         saddle = self.factored and kind.is_saddle(self.shape)
@@ -147,37 +157,45 @@ class TrainingRun(PictureResult):
 
     @property
     def distances(self) -> Any:
-        """The distances of (K, Q), or A, to matrices of rank at most r, divided by the largest norm
-        of the run: an array with a row for each step and a column for each r = 0, 1, ….
+        """The distances of (K, Q) to the pairs of matrices of rank at most r each, or of A to rank
+        at most r, divided by the largest norm of (K, Q), or A, in the run: an array with a row for
+        each step and a column for each r = 0, 1, …, below the largest rank that they can have.
 
         Pairs K and Q of rank at most r each, with V of full rank, are the closure of an exposed
         type: one whose weights are critical points of the loss for an open set of targets.
         """
-        # The square of the norm of (K, Q) is the sum of those of K and of Q.
+        # K and Q have the same shape. The square of the norm of (K, Q) is the sum of the squares of
+        # both norms, and so is the square of the distance.
         letters = "KQ" if self.factored else "A"
-        squares = sum(self.singular_values[letter] ** 2 for letter in letters)
+        largest = max(self.singular_values[letter].max() for letter in letters)
+        # If all matrices of the run are 0, they are at the distance 0 from any rank.
+        if largest == 0:
+            return numpy.zeros_like(self.singular_values[letters[0]])
+        # Divided by a power of two, which is exact, so that no value is above 1: then the squares
+        # are not too large for floating-point numbers.
+        _, exponent = numpy.frexp(largest)
+        squares = sum(
+            numpy.ldexp(self.singular_values[letter], -exponent) ** 2 for letter in letters
+        )
         # The square of the distance to rank r is the sum of the squares of the singular values that
         # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
-        square_of_largest_norm = squared_distances.max()
-        # If all matrices of the run are 0, they are at the distance 0 from any rank.
-        if square_of_largest_norm == 0:
-            return squared_distances
-        return numpy.sqrt(squared_distances / square_of_largest_norm)
+        # The norm is the distance to rank 0, the largest of the distances.
+        return numpy.sqrt(squared_distances / squared_distances.max())
 
     def distance_at(self, stage: Stage) -> float:
-        """Return the smallest distance in a stage to the matrices of its effective rank of A; 0
-        where that is the largest rank that A can have.
+        """Return the smallest of :attr:`distances` in the steps of a stage to rank at most r, for
+        the effective rank r of A in this stage; 0 where r is the largest rank that A can have.
         """
         rank = stage.ranks["A"]
-        # ``distances`` has a row for each step, and a column for each rank below the largest.
+        # There is a row for each step, and a column for each rank below the largest.
         if rank >= self.distances.shape[1]:
             return 0.0
         return float(self.distances[stage.first : stage.last + 1, rank].min())
 
     def to_sheet(self) -> Sheet:
-        """Return a table of the stages."""
+        """Return the sizes and the tolerance, a table of the stages, and the picture."""
         ranks = [f"rk {name}" for name in self.singular_values]
         header = ("steps", "loss", *ranks, "exposed", "saddle", "distance")
         rows = [self._row(stage) for stage in self.stages]
@@ -201,9 +219,9 @@ class TrainingRun(PictureResult):
         """
         steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
         loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-        # What is no saddle by the theorem may still be one: ``None``, a dash in the table.
+        # Weights that the theorem does not show to be saddles may still be some: not known.
         saddle = True if stage.saddle else None
-        words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
+        words = (ANSWER_WORDS[stage.exposed], ANSWER_WORDS[saddle])
         distance = f"{self.distance_at(stage):.2g}"
         return (steps, loss, *stage.ranks.values(), *words, distance)
 
@@ -230,7 +248,9 @@ class TrainingRun(PictureResult):
         }
 
     def _stage_json(self, stage: Stage) -> dict[str, Any]:
-        """Return a stage for ``json.dumps``."""
+        """Return a stage for ``json.dumps``, with the numbers of its first and last step as the
+        file has them, not their positions.
+        """
         return {
             "first_step": float(self.steps[stage.first]),
             "last_step": float(self.steps[stage.last]),
@@ -241,12 +261,16 @@ class TrainingRun(PictureResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Return the effective ranks of A as a list of Macaulay2."""
+        """Return the effective ranks of A at all steps as a list of Macaulay2, below a comment with
+        the name of the file.
+        """
         ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
         return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
 
     def to_csv(self) -> str:
-        """Return a table with a line for each step."""
+        """Return a table of CSV with a line for each step: its number, the loss, the effective rank
+        of each matrix, and the distances to rank at most 0, 1, ….
+        """
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
         # Each column is a list with a value for each step.
@@ -277,7 +301,9 @@ class TrainingRun(PictureResult):
             return page
 
     def _mark_stages(self, axes: Any) -> None:
-        """Draw a line where the effective rank of A changes."""
+        """Draw a dotted line at the first step of each stage in which the effective rank of A is
+        not that of the stage before.
+        """
         for before, after in pairwise(self.stages):
             if before.ranks["A"] != after.ranks["A"]:
                 axes.axvline(self.steps[after.first], color=SOFT, linewidth=0.8, linestyle=":")
@@ -296,7 +322,7 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
     def _draw_distances(self, axes: Any) -> None:
-        """Draw the distances to each lower rank over the steps, for at most seven ranks."""
+        """Draw the distances to rank at most r over the steps, for r = 0, 1, …, at most 6."""
         colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
         distances = self.distances
         matrices = "K, Q" if self.factored else "A"
@@ -337,8 +363,9 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     s = ranks["V"]
     k = ranks.get("K", shape.d)
     q = ranks.get("Q", r)
-    # Two general subspaces of dimensions r and s of a space of dimension d meet in as few
-    # dimensions as possible.
+    # m is the dimension of the intersection of the column space of A with the row space of V: two
+    # general subspaces of dimensions r and s of a space of dimension d meet in as few dimensions as
+    # possible.
     m = max(0, r + s - shape.d)
     return WeightType(k=k, q=q, r=r, s=s, m=m)
 
@@ -352,19 +379,21 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         A file of arrays, or a dictionary from names to arrays: ``step``, ``loss``, ``V``, and ``K``
         and ``Q`` or ``A``, with the steps as first index.
     tolerance : float
-        For effective ranks, times the largest singular value of the run.
+        Singular values above it, times the largest of the same matrix in the run, count for
+        effective ranks; between 0 and 1.
 
     Raises
     ------
     InvalidCaseError
-        If an array is missing, its shape does not fit to the others, or an entry is not finite.
+        If an array is missing, its shape does not fit to the others, an entry is not finite, or the
+        tolerance is not between 0 and 1.
     ConversionError
         If the file cannot be read.
     TooLargeError
         If an array has too many entries.
     """
-    if not 0 < tolerance < 1:
-        raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
+    if not (isinstance(tolerance, Real) and 0 < tolerance < 1):
+        raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance!s:.60}")
     available = tensors(source)
     steps, loss = (_array_of_run(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
@@ -389,12 +418,17 @@ def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
     with a row for each step, the largest value first.
 
     ``matrices`` are K, Q and V, or A and V, by their letters, in this order, with three indices,
-    the step first.
+    the step first. InvalidCaseError if the entries of KᵀQ are too large.
     """
     if "K" not in matrices:
         return {name: numpy.linalg.svd(A, compute_uv=False) for name, A in matrices.items()}
     K, Q, V = matrices["K"], matrices["Q"], matrices["V"]
-    A = K.transpose(0, 2, 1) @ Q
+    # An overflow is seen in the result.
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        A = K.transpose(0, 2, 1) @ Q
+    if not numpy.isfinite(A).all():
+        reason = "the entries of A = KᵀQ are too large for floating-point numbers"
+        raise InvalidCaseError("source", reason)
     of_K, of_Q, of_A, of_V = (numpy.linalg.svd(M, compute_uv=False) for M in (K, Q, A, V))
     # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: its other singular values
     # are rounding.
@@ -403,8 +437,14 @@ def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
 
 
 def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
-    """Return the array of this name as floats; InvalidCaseError if it is missing, or its number of
-    indices is not ``dimensions``.
+    """Return the array of this name, read now, as floats of 64 bits; ``available`` has all arrays
+    of the run by their names.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is missing, its number of indices is not ``dimensions``, or an entry is not finite, or
+        too large.
     """
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"
@@ -418,7 +458,12 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
             "source",
             f"'{name}' is {found.size_text}: it needs {dimensions} indices, the step first",
         )
-    return numpy.asarray(found.array(), dtype=float)
+    try:
+        return numpy.asarray(found.array(), dtype=float)
+    except OverflowError:
+        # An integer or a fraction may be any number.
+        reason = f"an entry of '{name}' is too large for a floating-point number"
+        raise InvalidCaseError("source", reason) from None
 
 
 def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
@@ -431,6 +476,7 @@ def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
     for name, array in ("loss", loss), *matrices.items():
         if len(array) != count:
             raise InvalidCaseError("source", f"'{name}' has {len(array)} steps, and 'step' {count}")
+    # The first problem, if there is one, is said.
     for name, problem in _shapes_that_do_not_fit(matrices):
         raise InvalidCaseError("source", f"'{name}' {problem}")
 

@@ -1,8 +1,8 @@
 """What each array of a file is used for, or why it is left out.
 
 An array that belongs to a layer and is not understood is refused: what is proved of a layer is
-proved of all of it. Everything else that a file has is listed, with the reason why it changes
-nothing of what is said.
+proved of all of it. Every other array of a file is listed, with the reason why it changes nothing
+of what is said.
 
 Names are seen as paths: in ``layers.0.attn.q_proj.weight`` the *module* of attention is
 ``layers.0.attn.``, and ``layers.0.`` is the *block* around it, in which MLPs and norms stand beside
@@ -41,9 +41,10 @@ class StoredOptions:
     adapter : path or None
         A LoRA adapter that is merged.
     biases : bool
-        Whether biases count.
+        Whether biases count; else arrays that are biases by their names are left out.
     norm : str or None
-        ``none`` leaves out the norms of queries and keys too.
+        The option ``norm``. With ``none`` all arrays beside a layer that are norms by their names
+        are left out, norms of queries and keys, too; any other value changes nothing here.
     """
 
     layout: str | None = None
@@ -73,7 +74,7 @@ class ArrayUse:
     size : str
         The shape in words, as ``64 × 768``.
     used_for : str
-        As ``Q of layer 1``; empty if the array is left out.
+        What it is used for, as ``Q of layer 1``; empty if the array is left out.
     left_out_because : str
         Why it is left out, and changes nothing of what is said; empty if it is used.
     """
@@ -95,11 +96,12 @@ class ArrayUse:
 def array_uses(
     available: Mapping[str, Tensor], layers: Sequence[LayerTensors], options: StoredOptions
 ) -> tuple[ArrayUse, ...]:
-    """Return for each array of a file, in its order, what it is used for, or why it is left out.
+    """Return for each array, in the order of the file, what it is used for, or why it is left out.
 
-    ``available`` are all arrays of the file by their names, and ``layers`` those that were read.
+    ``available`` are all arrays of the file by their names, and ``layers`` the layers that were
+    found in it, in their order.
     """
-    # By the name of an array what it is, as ["Q of layer 1"].
+    # By the name of an array all that it is used for, as ["Q of layer 1"].
     roles: dict[str, list[str]] = {}
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
@@ -109,6 +111,7 @@ def array_uses(
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
         because = ""
+        # Arrays of norms after layers have no role, but a reason of their own.
         if name in of_norms_after:
             because = f"norms: {NAMES['norm_after']}"
         elif used_for == "":
@@ -131,7 +134,7 @@ def _names_of_norms_after(layers: Iterable[LayerTensors]) -> frozenset[str]:
 
 
 def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
-    """Yield the names of the arrays of a file that a layer uses, each with what it is in the layer:
+    """Yield pairs: the name of an array of the file that a layer uses, and what it is in the layer:
     ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
     """
     for name, letters in _letters_by_name(layer.parts).items():
@@ -149,11 +152,11 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
 
 
 def _letters_by_name(parts: Mapping[str, Tensor]) -> dict[str, str]:
-    """Return by the name of each array of a file the letters of the matrices that are made from it,
-    in words: ``Q``, or ``Q, K and V``.
+    """Return, by the name of each array of the file, the letters of the matrices, or biases, that
+    are made from it, in words: ``Q``, or ``Q, K and V``.
 
-    ``parts`` are the matrices, or biases, by their letters. One array may be several of them, and
-    one of them may be made from several arrays.
+    ``parts`` are the matrices, or biases, by their letters. Several of them may be made from one
+    array, and one of them from several arrays.
     """
     found: dict[str, list[str]] = {}
     for letter, part in parts.items():
@@ -169,12 +172,12 @@ def _listed_letters(letters: Sequence[str]) -> str:
 
 
 def _why_left_out(name: str, options: StoredOptions) -> str:
-    """Return why an array that no layer has is left out: the option ``ignore``, if that names it;
-    else a kind that its name shows, with a reason, as ``MLPs: each layer …``.
+    """Return why an array that no layer has is left out: the option ``ignore``, if that names the
+    array; else a kind that its name shows, with a reason, as ``MLPs: each layer …``.
 
-    A name may show several kinds. The first one that has a reason of its own is taken. If none has
-    one, it is the first kind, and if the name shows no kind, ``other``, with the reason of all
-    kinds without one of their own.
+    A name may show several kinds: the first one with a reason of its own in the table is taken. If
+    there is none, the reason is that of ``other``, after the first kind, or after ``other`` if the
+    name shows no kind.
     """
     if options.ignored.fullmatch(name):
         return "left out by the option ignore"
@@ -191,18 +194,19 @@ def _why_left_out(name: str, options: StoredOptions) -> str:
 
 
 def _kinds_that_change_nothing() -> Iterable[tuple[str, str]]:
-    """Return the kinds of arrays beside the matrices of a layer that change nothing, such as masks,
-    each with a regular expression that is found in their names.
+    """Return pairs: a kind of arrays beside the matrices of a layer that change nothing, such as
+    masks, and a regular expression that fits a part of the names of such arrays.
     """
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """Return the kinds of the arrays that no answer is about, each with the number of its arrays,
-    as ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
+    """Return the kinds of the arrays that do not determine the results, each with the number of its
+    arrays, as ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
 
-    ``available`` are the names of all arrays.
+    ``available`` are the names of all arrays, and ``layers`` the layers that are analysed. An array
+    of several kinds is counted under the first.
     """
     used = file_names(part for layer in layers for part in layer.analysed_tensors())
     counts: Counter[str] = Counter()
@@ -229,9 +233,12 @@ def check_accounted(
     """Check that each array that belongs to a layer is read, or is one that changes nothing of what
     is said, and that no layer of attention is missed.
 
-    By its name an array belongs to a layer if it is in its module or in that of one of its
-    matrices, or beside its matrices; and, in the block around the module, if it is a factor of the
-    outputs, or of a kind that makes the layer another function.
+    By its name an array belongs to a layer in three cases:
+
+    * it is in the module of the layer, or in that of one of its matrices;
+    * it stands beside the matrices, and its name shows no kind;
+    * it is in the block around the module, and is a factor of the outputs, or of a kind that makes
+      the layer another function.
 
     Parameters
     ----------
@@ -270,13 +277,12 @@ class _NamesOfLayer:
     Parameters
     ----------
     modules : tuple of str
-        The beginnings of the names of all that is of the layer: its module and those of its
-        matrices.
+        The module of the layer, and those of its matrices: names that begin so are of the layer.
     blocks : tuple of str
-        Those of the names in the blocks around these modules.
+        The blocks around these modules: a name that begins so may be of the layer by its kind.
     module_of_siblings : str
-        That of the names of all its matrices, beside which any array may be of the layer; empty if
-        siblings of the matrices are not looked for.
+        The module in which all matrices stand: an array of no known kind beside them may be of the
+        layer. Empty if siblings of the matrices are not looked for.
     """
 
     modules: tuple[str, ...]
@@ -287,17 +293,18 @@ class _NamesOfLayer:
     def of(cls, layer: LayerTensors) -> Self:
         """Return the beginnings of the names for a layer, by the names of its matrices."""
         modules = modules_of(layer)
-        # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
-        # siblings are not looked for.
+        # A layer that is taken for one head has matrices that are called Q, K and V, or as a user
+        # says: these may stand beside any other arrays.
         siblings = "" if layer.is_one_head else common_module(layer)
         return cls(modules=modules, blocks=blocks_around(modules), module_of_siblings=siblings)
 
     def include(self, name: str, options: StoredOptions) -> bool:
         """Return whether an array belongs to the layer by its name, and may change what is said of
-        it with these options.
+        the layer with these options.
 
-        In the modules every array is of the layer; in the block around them factors of the outputs
-        are, and what makes the layer another function; and beside its matrices their siblings.
+        In the modules every array is of the layer; in the blocks around them factors of the outputs
+        are, and arrays that make the layer another function; and beside its matrices their
+        siblings.
         """
         if name.startswith(self.modules) and not _changes_nothing(name, options):
             return True
@@ -343,8 +350,9 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     for module in modules:
         # A module ends with a dot or a slash; other beginnings of names have no block around them.
         block = without_last_word(module) if module[-1] in "./" else ""
-        # Where one module of attention is around another one, both are in the block. (The pattern
-        # is about the last word of a path alone.)
+        # Where one module of attention is around another one, both are in the block. The pattern
+        # fits the last word of a path and the one separator after it, which are taken away each
+        # time, so that the loop ends.
         while re.search(NAMES["attention"], block):
             block = without_last_word(block)
         found.add(block)
@@ -355,17 +363,17 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
 def _check_no_layer_is_missed(
     names: Iterable[str], available: Mapping[str, Tensor], layers: Iterable[LayerTensors]
 ) -> None:
-    """Check that no matrix is left over whose name is that of a module of attention.
+    """Check that no matrix is left over whose name is that of a matrix in a module of attention.
 
-    ``names`` are those of the arrays that no layer has, ``available`` has all arrays by their
-    names, and ``layers`` are those that were found.
+    ``names`` are the names of the arrays that no layer has, ``available`` has all arrays by their
+    names, and ``layers`` are the layers that were found.
 
     Raises
     ------
     InvalidCaseError
-        If one is: there would be another layer, of which nothing is said.
+        If there is such a matrix: it is of another layer, of which nothing would be said.
     """
-    # Where some layers are of texts, only these were read, and those of images are left out.
+    # Where some layers are of texts, only these were read, and layers of images are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         is_matrix = len(available[name].shape) >= 2
@@ -391,8 +399,8 @@ def _is_kind_that_changes_nothing(name: str) -> bool:
 
 def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     """Return the beginnings of names such that all arrays whose names begin so belong to a layer:
-    those of its module, as ``layers.0.attn.``, if that is one of attention by its name, and of the
-    modules of its matrices, as ``layers.0.attn.q_proj.``.
+    its module, as ``layers.0.attn.``, if that is one of attention by its name, and the modules of
+    its matrices, as ``layers.0.attn.q_proj.``.
     """
     found: set[str] = set()
     for name in file_names(layer.parts.values()):
@@ -408,8 +416,10 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
 
 
 def _beginnings_of_matrix(name: str) -> Iterator[str]:
-    """Yield the beginnings of the names of arrays that belong to a matrix of this name: its module,
-    as ``attn.q_proj.`` of ``attn.q_proj.weight``, or the names of biases of nn.MultiheadAttention.
+    """Yield the beginnings of the names of arrays that belong to the matrix with this name: its
+    module, as ``attn.q_proj.`` for ``attn.q_proj.weight``, or for a matrix of PyTorch's
+    nn.MultiheadAttention its biases, as ``attn.in_proj_bias`` for ``attn.q_proj_weight``. For other
+    names nothing is yielded.
     """
     matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
     if matrix:
@@ -423,13 +433,13 @@ def _beginnings_of_matrix(name: str) -> Iterator[str]:
 
 
 def common_module(layer: LayerTensors) -> str:
-    """Return what the names of all matrices of a layer begin with, up to the last dot or slash in
-    it, as ``layers.0.attn.``; it may be empty.
+    """Return the beginning that the names of all matrices of a layer have in common, up to the last
+    dot or slash in it, as ``layers.0.attn.``; empty if there is none.
     """
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
     first, last = names[0], names[-1]
-    # One name may be longer than the other: what they have in common is in the shorter one.
+    # Of names of different lengths only as many letters are compared as the shorter one has.
     equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     common = "".join(letter for letter, _ in equal)
     end = max(common.rfind("."), common.rfind("/"))
@@ -440,7 +450,8 @@ def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
     """Return whether an array is a *sibling* of the matrices of a layer: it stands in the same
     module, has no known kind, and may change the layer, as it is not left out by the options.
 
-    ``module`` is what the names of all matrices begin with; if it is empty, no array is a sibling.
+    ``module`` is that of the matrices, as ``layers.0.attn.``; if it is empty, no array is a
+    sibling.
     """
     if not module or not name.startswith(module) or kinds_of(name):
         return False

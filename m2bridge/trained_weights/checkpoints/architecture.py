@@ -41,30 +41,32 @@ class Architecture:
     skip : bool
         Whether each layer adds its input to its output.
     norm : str or None
-        ``layer``, ``rms``, ``rms1`` or ``layer1`` (which multiply by 1 + γ), or ``None``.
+        The kind of the norm of each layer: ``layer`` or ``rms``; ``layer1`` or ``rms1``, if it
+        multiplies by 1 + γ; ``None``, if layers have none.
     norm_place : str
-        ``before`` or ``after`` the layer.
+        Where this norm stands: ``before`` or ``after`` the layer.
     rotary : bool
         Whether queries and keys are rotated by positions.
     heads, key_value_heads : int or None
         The number of heads of queries, and that of keys and values, which heads share if these are
         fewer; ``None`` where the model is known by its names alone, or layers differ.
     head_size : int or None
-        The number of rows of Q of a head, where it is known.
+        The number of rows of Q of a head; ``None`` where it is not known.
     tied_embeddings : bool
         Whether the matrix of the outputs is that of the tokens.
     positions : str
         What else in the scores depends on positions, such as ``ALiBi``, which is not in the model
         here; empty if nothing.
     by_names : bool
-        Whether it is known by the names of arrays, as there is no ``config.json``.
+        Whether the architecture is known by the names of arrays, as there is no ``config.json``.
     changes : str
         A clause on what makes the layer another function of the tokens than that of the model here;
         empty if nothing does.
     cut : str
-        How one array with Q, K and V is cut, where names do not say it; empty if it is not known.
+        How one array with Q, K and V is cut, one of :data:`~.cutting.CUTS`, where names do not say
+        it; empty if it is not known.
     norm_has_arrays : bool
-        Whether its norm has γ, and not only ones.
+        Whether its norm has an array γ; a norm that is not trained has none, and multiplies by 1.
     """
 
     name: str
@@ -86,14 +88,14 @@ class Architecture:
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     """Return what this content of ``config.json`` or ``params.json`` says of the layers of
-    attention; ``None`` if its model is not in the table, or its numbers of heads contradict each
-    other.
+    attention; ``None`` if its model is not in the table, or the number of heads of keys is not
+    known, or does not divide that of queries.
     """
     model, text = _model(config)
     if model is None:
         return None
     heads = groups = head_size = None
-    # Layers of a model with ``each`` = true have numbers of heads of their own.
+    # In a model with ``each`` = true the number of heads differs from layer to layer.
     if not model.get("each", False):
         heads = number_in(text, "heads")
     if heads is not None:
@@ -128,7 +130,8 @@ def _norm_place(model: Mapping[str, Any], text: Mapping[str, Any]) -> Literal["b
     place: str = model["norm_place"]
     is_before = place == "before"
     if place not in ("before", "after"):
-        # Then it is a key of the configuration, whose value is true for norms before layers.
+        # Then it is a key of the configuration, whose value is true for norms before layers; if the
+        # key is missing, the row says the default.
         is_before = text.get(place, model.get("before_by_default", True))
     return "before" if is_before else "after"
 
@@ -149,15 +152,19 @@ def _is_rotary(model: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
 
 
 def norms_add_one(config: Mapping[str, Any]) -> bool:
-    """Return whether the norms of the model that this configuration says multiply by 1 + γ."""
+    """Return whether the norms of the model that this configuration says multiply by 1 + γ; False
+    if the model is not in the table.
+    """
     model, _ = _model(config)
+    # The kind of such a norm ends with 1.
     return model is not None and str(model["norm"]).endswith("1")
 
 
 def norm_epsilon(config: Mapping[str, Any]) -> Fraction | None:
-    """Return the number that norms add to the variance, as the decimal that is written.
+    """Return the number that norms add to the variance, exactly the decimal that is written.
 
-    ``None`` where no positive number is said, or two are.
+    ``None`` where the configuration says no number, or a number that is not positive, or different
+    numbers under several keys.
     """
     text = text_model(config)
     values = [text[key] for key in ARCHITECTURES["norms"]["epsilon"] if key in text]
@@ -170,8 +177,8 @@ def norm_epsilon(config: Mapping[str, Any]) -> Fraction | None:
 
 
 def unknown_model(config: Mapping[str, Any]) -> str:
-    """Return the ``model_type`` of a configuration that is not in the table; empty if it is in the
-    table, or there is none.
+    """Return the ``model_type`` of a configuration whose model is not in the table; empty if it is
+    in the table, or the configuration has no ``model_type``.
     """
     model, _ = _model(config)
     if model is not None:
@@ -187,8 +194,9 @@ def _cut(
     if the model does not say it either.
 
     ``model`` is the row of the table, ``text`` the configuration of the model of texts, ``groups``
-    the number of heads of keys and values, and ``heads`` that of queries. The cut is ``q-k-v``, all
-    of Q, then of K, then of V; or ``by-head``, for each head its q, its k and its v.
+    the number of heads of keys and values, and ``heads`` that of queries, both ``None`` if they are
+    not known. The cut is one of :data:`~.cutting.CUTS`, such as ``q-k-v``, all of Q, then of K,
+    then of V; or ``by-head``, for each head its q, its k and its v.
     """
     if model.get("groups") == "chatglm":
         # The first ChatGLM and ChatGLM2 have one model_type. The first one cuts by heads; the
@@ -203,10 +211,10 @@ def _cut(
 
 
 def architecture_by_names(names: Iterable[str]) -> Architecture | None:
-    """Return the architecture of the model that has arrays of these names; ``None`` if the names do
-    not show it, as those of a layer of attention alone do not.
+    """Return the architecture of the model that has arrays of these names, without numbers of heads
+    and sizes, which names do not say.
 
-    Numbers of heads and sizes are not known by names.
+    ``None`` if the names do not show a model, as the names of a layer of attention alone do not.
     """
     present = list(names)
     for row in ARCHITECTURES["by_names"]:
@@ -219,8 +227,8 @@ def _are_names_of(row: Mapping[str, Any], present: Sequence[str]) -> bool:
     """Return whether the names ``present`` in a file are those of the model that a row of the table
     ``by_names`` is about.
 
-    The row has regular expressions, of which each fits some name, and perhaps others, under
-    ``without``, that fit none.
+    The row has regular expressions under ``names``, of which each has to fit a part of some name,
+    and perhaps others, under ``without``, which may fit a part of none.
     """
     has_all = all(_fits(expression, present) for expression in row["names"])
     excluded = row.get("without", ())
@@ -228,17 +236,19 @@ def _are_names_of(row: Mapping[str, Any], present: Sequence[str]) -> bool:
 
 
 def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
-    """Return the architecture that a row of the table ``by_names`` says: that of its ``model``,
-    under its own name, without sizes.
+    """Return the architecture that a row of the table ``by_names`` says: that of the ``model`` in
+    the table of models, with the name of the row, and without sizes.
     """
     model = ARCHITECTURES["models"][row["model"]]
+    # Where the table names a key of the configuration, there is none: its default is taken.
+    no_configuration: Mapping[str, Any] = {}
     return Architecture(
         name=row["name"],
         softmax=True,
         skip=True,
         norm=model["norm"],
-        norm_place=model["norm_place"],
-        rotary=model.get("rotary", False),
+        norm_place=_norm_place(model, no_configuration),
+        rotary=_is_rotary(model, no_configuration),
         heads=None,
         key_value_heads=None,
         head_size=None,
@@ -251,8 +261,9 @@ def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
 
 
 def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Architecture | None:
-    """Return the architecture that a configuration says; where it names no model, as those of timm
-    do not, or there is none, that which arrays of these names have. ``None`` if neither is known.
+    """Return what :func:`read_architecture` does of a configuration that names its model. Where it
+    names none, as configurations of timm do not, or is empty, return the architecture that the
+    names of the arrays show. ``None`` if it is not known.
     """
     text = text_model(config)
     names_model = any("model_type" in part for part in (config, text))
@@ -281,7 +292,9 @@ def what_changes_scores(config: Mapping[str, Any]) -> str:
 
 
 def attention_window(config: Mapping[str, Any]) -> int | None:
-    """Return to how many tokens before it a token attends; ``None`` if to all of them."""
+    """Return to how many tokens before it a token attends, as a configuration says; ``None`` if it
+    says no such limit.
+    """
     windows = ARCHITECTURES["windows"]
     for part in _parts_about_attention(config):
         # A key such as ``use_sliding_window`` may say that the number has no effect.
@@ -307,13 +320,13 @@ def _parts_about_attention(config: Mapping[str, Any]) -> Iterator[Mapping[str, A
 
 
 def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
-    """Return what in scores depends on positions besides rotations, such as ``ALiBi``; empty if
-    nothing does.
+    """Return what in scores depends on positions in addition to rotations, such as ``ALiBi``; empty
+    if nothing does.
 
     ``model`` is the row of the table, and ``text`` the configuration of the model of texts.
     """
     positions: str = model.get("positions", "")
-    # Falcon has either rotations or ALiBi.
+    # Falcon has ALiBi, if its key ``alibi`` is true, and else rotations.
     if model.get("rotary") == "alibi" and not text.get("alibi", False):
         return ""
     # MPT has ALiBi unless a part of its own says that it has not.
@@ -324,8 +337,8 @@ def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
 
 
 def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a configuration that speaks of the model of texts: ``text_config``, or all
-    of it.
+    """Return the part of a configuration that is about the model of texts: ``text_config``, or, if
+    there is no such part, all of the configuration.
     """
     text = config.get("text_config")
     return text if isinstance(text, Mapping) else config
@@ -338,8 +351,8 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
     ``None`` where there is no such key, or another part of the model has another number, as
     ``decoder_attention_heads``.
     """
-    # Numbers under further keys, of other parts of the model, which have to be the same if they are
-    # there.
+    # The numbers of other parts of the model, under keys of their own; ``None`` if a key is
+    # missing. The numbers that are there have to be the same.
     others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
     for key in ARCHITECTURES["sizes"][size]:
         value = config.get(key)
@@ -358,9 +371,9 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
     params_json = ARCHITECTURES["parameters"]
     if "model_type" not in text and _has_all(text, params_json["keys"]):
         # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
-        # each, which is another layer.
-        is_other = any("lora_rank" in key for key in text)
-        return (None if is_other else models[params_json["model_type"]]), text
+        # each, which is a layer that is not in the table.
+        has_products = any("lora_rank" in key for key in text)
+        return (None if has_products else models[params_json["model_type"]]), text
     for part in (text, config):
         model_type = part.get("model_type")
         if isinstance(model_type, str) and model_type in models:
@@ -405,8 +418,9 @@ def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> i
 
 
 def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
-    """Return the number of rows of Q of a head: as the configuration says it, else the width
-    divided by the number of heads; ``None`` if it says neither, or that is no integer.
+    """Return the number of rows of Q of a head: as the configuration says it, else the width of
+    tokens divided by the number of heads; ``None`` if the configuration says neither, or the
+    quotient is not an integer.
     """
     head_size = number_in(text, "head_size")
     if head_size is not None:
@@ -421,8 +435,8 @@ def _has_tied_embeddings(config: Mapping[str, Any], text: Mapping[str, Any]) -> 
     """Return whether the matrix of the outputs is that of the embeddings, as
     ``tie_word_embeddings`` says.
 
-    If nothing says it, they are tied for models of transformers, which have a ``model_type``: that
-    is their default, and they write what differs from it.
+    If this key is missing, they are tied for models of transformers, whose configurations have a
+    ``model_type``: these write only values that differ from the default, and the default is true.
     """
     for part in (text, config):
         are_tied = part.get("tie_word_embeddings")

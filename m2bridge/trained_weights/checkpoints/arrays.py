@@ -31,7 +31,7 @@ PRECISIONS = {
     "float64": 2.0**-52,
     EXACT: 2.0**-52,
 }
-"""The distance from 1 to the next number of a type."""
+"""The distance from 1 to the next number of a type; exact numbers count as float64."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +45,10 @@ class Tensor:
     kind : str
         The type of its entries: ``float16``, ``exact`` for integers and fractions, …
     read : callable
-        Returns the entries as a NumPy array, list, tensor, …, when they are needed.
+        Returns the entries as a NumPy array, list, tensor, …, when they are needed; it has no
+        parameters.
     sources : tuple of Tensor
-        The arrays from which it is made; empty if it is an array of a file itself.
+        The arrays from which this one is made; empty if it is an array of a file itself.
     """
 
     name: str
@@ -58,8 +59,8 @@ class Tensor:
 
     @property
     def size_text(self) -> str:
-        """The shape in words, ``64 × 768``; of an array that is made from others, that of the first
-        one as it is in the file.
+        """The shape in words, ``64 × 768``, or ``a number`` for an array without indices; of an
+        array that is made from others, the shape of the first of these as it is in the file.
         """
         if self.sources:
             return self.sources[0].size_text
@@ -67,19 +68,23 @@ class Tensor:
 
     @property
     def file_names(self) -> frozenset[str]:
-        """The names of the arrays of a file that it is, or from which it is made."""
+        """The names of the arrays of a file from which this one is made; its own name if it is an
+        array of a file itself.
+        """
         if not self.sources:
             return frozenset((self.name,))
         return frozenset().union(*(source.file_names for source in self.sources))
 
     def changed(self, change: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
-        """Return the array, of this shape, that the function ``change`` makes of this one when it
-        is read.
+        """Return the tensor, of this ``shape`` and with the same name, whose entries the function
+        ``change`` makes of the entries of this one, a NumPy array, when they are read.
         """
         return replace(self, shape=shape, read=lambda: change(self._entries()), sources=(self,))
 
     def _entries(self) -> Any:
-        """Read and return the entries as an array of NumPy, without a check of their values."""
+        """Read and return the entries as an array of NumPy, without a check of their number and
+        values.
+        """
         array, _ = as_array(self.name, self.read())
         return array
 
@@ -93,6 +98,8 @@ class Tensor:
             If there are more than :data:`MAX_ARRAY_ENTRIES`.
         InvalidCaseError
             If an entry is not a finite real number.
+        ConversionError
+            If the array is of a file, and cannot be read.
         """
         if prod(self.shape) > MAX_ARRAY_ENTRIES:
             raise TooLargeError(
@@ -114,16 +121,16 @@ class Tensor:
 
 
 def tensor(name: str, value: Any) -> Tensor:
-    """Return a value of Python, such as an array or lists of numbers, as a tensor; InvalidCaseError
-    if it is none of these.
+    """Return a value of Python as a tensor of this name: an array of NumPy or PyTorch, or lists of
+    numbers. InvalidCaseError if it is something else.
     """
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(itself, value))
 
 
 def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
-    """Return arrays of one shape, at least one, as one array, with a first index that counts them.
-    Its kind is that of the first.
+    """Return one or more arrays of the same shape and kind as one array of this name and kind, with
+    a first index that counts them.
     """
     first = parts[0]
 
@@ -140,8 +147,8 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededVector:
-    """A bias, or γ or β of a norm, that is read if it has the shape that is needed; with the words
-    of the error if it has another one.
+    """What a bias, or γ or β of a norm, has to be: the words of the error that :meth:`read` raises
+    if it does not have the shape that is needed.
 
     Parameters
     ----------
@@ -158,13 +165,14 @@ class NeededVector:
     advice: str
 
     def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
-        """Return the entries of a tensor as an array of this shape, for biases perhaps (heads, a);
-        in the file the entries of all heads may stand in one row.
+        """Return the entries of the tensor ``part``, read now, as an array of this ``shape``, such
+        as (d,), or (heads, a) for biases. In the file it has this shape, or all of its entries in
+        one row.
 
         Raises
         ------
         InvalidCaseError
-            If the tensor has another shape, which is seen before anything is read.
+            If it has another shape, which is seen before anything is read.
         """
         if part.shape in (shape, (prod(shape),)):
             return part.array().reshape(shape)
@@ -197,7 +205,7 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
     Raises
     ------
     InvalidCaseError
-        If it is something else, or its rows have different lengths.
+        If it is something else, its type is not read, or its rows have different lengths.
     """
     if hasattr(value, "detach"):  # PyTorch
         value = value.detach().cpu()
@@ -213,7 +221,9 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
 
 
 def torch_kind(value: Any) -> str:
-    """Return the type of the entries of a tensor of PyTorch, without the name of the library."""
+    """Return the type of the entries of a tensor of PyTorch, without the name of the library, as
+    ``bfloat16``.
+    """
     return str(value.dtype).removeprefix("torch.")
 
 
@@ -234,14 +244,18 @@ def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Return lists of numbers as an array, and its kind: ``float64`` where all are floats, or
-    integers among floats that floats hold exactly; else fractions as objects, and :data:`EXACT`.
+    """Return lists of numbers as an array, and its kind, in which all numbers are exact.
 
-    ``name`` is for messages.
+    The kind is ``float16`` or ``float32`` where all are such numbers of NumPy; ``float64`` where
+    all are floats, or integers among floats that a float64 holds exactly; else :data:`EXACT`, of
+    fractions as objects. ``name`` is for messages.
     """
     try:
         array = numpy.array(value, dtype=object)
-        no_floats = [entry for entry in array.flat if not isinstance(entry, float)]
+        for short in (numpy.float16, numpy.float32):
+            if array.size and all(isinstance(entry, short) for entry in array.flat):
+                return array.astype(short), short.__name__
+        no_floats = [entry for entry in array.flat if not is_float(entry)]
         has_floats = len(no_floats) < array.size
         if has_floats and all(map(_is_exact_as_float, no_floats)):
             return array.astype(float), "float64"
@@ -256,35 +270,59 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
     return exact, EXACT
 
 
+def is_float(entry: Any) -> bool:
+    """Return whether an entry is a floating-point number of Python, or one of NumPy that a float64
+    holds exactly.
+    """
+    # A float64 of NumPy is a float of Python.
+    return isinstance(entry, float | numpy.float16 | numpy.float32)
+
+
 def _is_exact_as_float(entry: Any) -> bool:
     """Return whether an entry is an integer of at most 53 bits, which a float holds exactly."""
     return type(entry) is int and abs(entry) < 2**53
 
 
 def _exact(entry: Any) -> Fraction:
-    """Return a number, or a decimal as it is written, as a fraction; TypeError for a bool."""
+    """Return a number, or a text with a decimal, as the fraction that it is exactly.
+
+    Raises TypeError for a bool; TypeError, ValueError, AttributeError or OverflowError for what is
+    not a finite number; and ConversionError for another text.
+    """
     if isinstance(entry, str):
         return read_rational(entry)
     if isinstance(entry, bool):
         raise TypeError
-    return Fraction(entry) if isinstance(entry, int | float) else fraction(entry)
+    if is_float(entry):
+        return Fraction(float(entry))
+    # A Float of SymPy may have more digits than a float64: it is the dyadic rational that it is.
+    if getattr(entry, "is_Float", False):
+        from sympy import Rational  # slow to import, but such a number has imported it
+
+        return fraction(Rational(entry))
+    return Fraction(entry) if isinstance(entry, int) else fraction(entry)
 
 
 def itself(value: Any) -> Any:
-    """Return the value: the function ``read`` of a tensor whose entries are there already."""
+    """Return the value. With its value as argument this is ``read`` of a tensor whose entries need
+    not be read from a file.
+    """
     return value
 
 
 def dyadic(array: Any) -> tuple[Any, Any]:
-    """Return two arrays of integers w and e such that the entries of a floating-point array are
-    w·2^e: a float64 has a mantissa of 53 bits.
+    """Return two arrays of integers w and e, of 64 bits, such that the entries of a floating-point
+    array are w·2^e exactly.
     """
+    # Each entry is m·2^n with 1/2 ≤ |m| < 1, or m = 0, and m has at most 53 bits: m·2^53 is an
+    # integer.
     mantissa, exponent = numpy.frexp(array.astype(float))
     return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
 
 def modular(array: Any) -> Any:
-    """Return the entries modulo :data:`LARGE_PRIME`, as integers of 64 bits.
+    """Return the entries of an array, floats, or integers and fractions as objects, modulo
+    :data:`LARGE_PRIME`, as integers of 64 bits from 0 on.
 
     Raises
     ------
@@ -296,14 +334,15 @@ def modular(array: Any) -> Any:
         return numpy.array(entries, dtype=numpy.int64).reshape(array.shape)
     whole, exponent = dyadic(array)
     # The entries are whole·2^exponent. The prime is 2^31 − 1, modulo which 2^31 is 1: so 2^e
-    # depends on e modulo 31 only. Residues of 31 bits, shifted by at most 30, fit into 64 bits.
+    # depends on e modulo 31 only, also for negative e. Residues of 31 bits, shifted by at most 30,
+    # fit into 64 bits.
     residues = whole % LARGE_PRIME
     shifts = exponent % 31
     return (residues << shifts) % LARGE_PRIME
 
 
 def _residue(number: Any) -> int:
-    """Return an integer or a fraction modulo the prime; InvalidCaseError if that divides the
+    """Return an integer or a fraction modulo the prime; InvalidCaseError if the prime divides the
     denominator.
     """
     try:
@@ -315,18 +354,21 @@ def _residue(number: Any) -> int:
 
 
 def as_fractions(array: Any) -> Any:
-    """Return the entries as an array of fractions."""
+    """Return the entries of an array, floats, or integers and fractions as objects, as an array of
+    fractions, exactly.
+    """
     if array.dtype != object:
         array = array.astype(float)
     return numpy.frompyfunc(Fraction, 1, 1)(array)
 
 
 def without_last_word(module: str, separators: str = "./") -> str:
-    """Return the module around a module, whose path ends with a separator, as ``layers.0.attn.``.
+    """Return the path of the module around a module: ``layers.0.`` for ``layers.0.attn.``, and the
+    empty text for ``attn.``.
 
-    That is ``layers.0.``, and empty for ``attn.``. What ends otherwise, or with several separators,
-    is no path of a module, and returned as it is. (A regular expression would take a time that
-    grows with the square of the length.)
+    Paths end with one of the ``separators``. A text that does not, or that ends with several, is
+    not a path, and is returned as it is. (A regular expression would take a time that grows with
+    the square of the length.)
     """
     path = module[:-1]
     if module[-1:] not in tuple(separators) or path[-1:] in ("", *separators):

@@ -4,9 +4,9 @@ A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q``
 ``Q_bias`` of ``Q``; a few models have names of their own, which the table of layouts says. Biases
 come out in the form in which they are cut as their matrices are. A = KᵀQ has none of its own.
 
-A *layout* is a row of the table of usual names in ``names.toml``, by the letters Q, K, V, A, O; the
-*star* is the text that ``*`` stands for in its names, as ``layers.0.attn.``. Q, K and V are
-*stacked* if one array holds all three.
+A *layout* is a row of the table of usual names in ``names.toml``, by the letters Q, K, V, A, O, and
+KV for one array with K and V; the *star* is the text that ``*`` stands for in its names, as
+``layers.0.attn.``. Q, K and V are *stacked* if one array holds all three.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from m2bridge.trained_weights.checkpoints.layouts import Layout, arrays_called
 def biases_beside(
     stored: Mapping[str, Tensor], star: str, layout: Layout, available: Mapping[str, Tensor]
 ) -> dict[str, Tensor]:
-    """Return the biases beside the matrices of a layer, by the letters of these.
+    """Return the biases beside the matrices of a layer, by the letters of the matrices; a matrix
+    without a bias is left out.
 
     Under O there may be a bias although the layer has no output matrix.
 
@@ -42,8 +43,9 @@ def biases_beside(
     """
     biases = {}
     for letter, name in layout.names.items():
+        # Empty if the name of the matrix is of another form. An array of the file may have an empty
+        # name, too, which is not a bias.
         usual_name = _bias_name(name.replace("*", star), letter)
-        # An array may have an empty name, which is that of no bias.
         if usual_name and usual_name in available:
             biases[letter] = available[usual_name]
     # The layout may say names of biases that are not usual ones.
@@ -57,14 +59,15 @@ def _cut_as_matrices(
     biases: Mapping[str, Tensor], stored: Mapping[str, Tensor]
 ) -> Mapping[str, Tensor]:
     """Return biases with names that a layout says, by their letters, in the form in which they can
-    be cut as the matrices are: stacked if the matrices are, and one by one if not.
+    be cut as the matrices are: as one array if Q, K and V are one array, and one by one if not.
 
-    Beside one array with Q, K and V there are biases of Q and V, as BEiT has them, which has none
-    for K: they are put together. One bias beside three matrices, as PyTorch has it, is cut into
-    three. Other biases beside one array are left out here, and refused later as they belong to the
-    layer.
+    * Beside one array with Q, K and V two biases of Q and V, as BEiT has them, are put together,
+      with zeros for K. Other biases beside one array are left out here, and refused later, as they
+      belong to the layer.
+    * Beside three matrices one bias for all, as PyTorch has it, is cut into three. Other biases are
+      returned as they are.
 
-    ``biases`` and ``stored``, the matrices, are by their letters.
+    ``biases`` and ``stored``, the matrices, are by their letters; Q and K are among the matrices.
     """
     is_stacked = stored["Q"].name == stored["K"].name
     if is_stacked:
@@ -76,8 +79,8 @@ def _cut_as_matrices(
 
 
 def _stacked_with_zeros(query: Tensor, value: Tensor) -> dict[str, Tensor]:
-    """Return, under the letters Q and V, one array with the bias ``query`` of Q, zeros for K, and
-    the bias ``value`` of V. Both biases have the same shape.
+    """Return one array with the bias ``query`` of Q, then as many zeros for K, then the bias
+    ``value`` of V; it is under both letters, Q and V. Both biases have the same shape.
     """
 
     def read() -> Any:
@@ -92,8 +95,8 @@ def _stacked_with_zeros(query: Tensor, value: Tensor) -> dict[str, Tensor]:
 
 
 def _biases_in_thirds(bias: Tensor) -> dict[str, Tensor]:
-    """Return by their letters the biases of Q, K and V, the thirds of one vector. An array that has
-    no thirds gives none; it is refused later as it belongs to the layer.
+    """Return by their letters the biases of Q, K and V, in this order the thirds of one vector. For
+    an array without thirds the result is empty; it is refused later, as it belongs to the layer.
     """
     if len(bias.shape) != 1 or bias.shape[0] % 3:
         return {}
@@ -113,7 +116,7 @@ def _bias_name(name: str, letter: str) -> str:
     """
     if letter == "A":
         return ""
-    # ``weight`` or ``kernel`` as the last word, in TensorFlow with the number of an output.
+    # ``weight`` or ``kernel`` as the last word of the name, in TensorFlow with ``:0`` after it.
     if match := re.search(r"(?<![^._/])(weight|kernel)(:0)?$", name):
         return f"{name[: match.start()]}bias{match[2] or ''}"
     if name.endswith(f"W_{letter}"):

@@ -1,6 +1,7 @@
 """What has to be known of layers that were found in a file; what is not is refused.
 
-Each check raises InvalidCaseError with what was seen and the option that settles it.
+Each check raises InvalidCaseError, for the first layer that fails it, with what was seen and the
+option that settles it; else it returns ``None``.
 
 A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, or A, V, O; they
 have the shape (out, in), or three indices with the heads first. It ``is_stacked`` if one array has
@@ -28,7 +29,7 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
 def check_entries(layers: Iterable[LayerTensors]) -> None:
-    """Check that the matrices of layers are arrays with indices and entries, and not numbers.
+    """Check that the matrices of layers are not single numbers, and have entries.
 
     Raises
     ------
@@ -46,9 +47,10 @@ def check_entries(layers: Iterable[LayerTensors]) -> None:
 
 def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
     """Check that the layers show by their shapes, or by an array beside them, how many heads they
-    have: this is called where no option and no config.json says it.
+    have. This is called only where no option and no config.json says the number.
 
-    ``is_configured`` is whether there is a config.json, which is said in the message.
+    ``is_configured`` is whether there is a config.json: then the message says that it lacks the
+    number.
 
     Raises
     ------
@@ -66,9 +68,8 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             )
         named = f"'{visible(query.name):.120}' is {query.size_text}"
         key = layer.parts["K"]
-        # K has fewer rows than Q where several heads have the same keys. The slices are tuples of
-        # the number of rows, empty for an array without indices.
-        is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
+        # K has fewer rows than Q where several heads have the same keys.
+        is_shared = not layer.is_stacked and key.shape[0] < query.shape[0]
         if is_shared:
             named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
         raise InvalidCaseError(
@@ -130,15 +131,15 @@ def check_output_biases(layers: Iterable[LayerTensors]) -> None:
 
 
 _NUMBERED = re.compile(r"(?P<list>.*\blayers\.)(?P<number>\d{1,9})(\.1\.)")
-"""The names of modules in x-transformers: numbers in one list for all kinds of modules."""
+"""The names of modules in x-transformers, as ``layers.0.1.``: one list has modules of all kinds."""
 
 
 def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     """Check that no layer of x-transformers follows another one, with no MLP between them.
 
-    All modules are numbered in one list there: ``layers.0.1.`` is a layer, ``layers.1.1.`` an MLP
-    or another layer. In decoders with cross-attention the second one of two layers with numbers n −
-    1 and n has the keys of other tokens, under the same names.
+    There all modules are numbered in one list: if ``layers.0.1.`` is a layer, ``layers.1.1.`` may
+    be an MLP or a layer. In decoders with cross-attention the second of two layers with numbers
+    n − 1 and n has the keys of other tokens, under the same names.
 
     Raises
     ------
@@ -150,7 +151,8 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     for layer in layers:
         match = _NUMBERED.fullmatch(layer.name)
         query = layer.parts.get("Q")
-        # A text ``assumed`` says that by its names alone the tokens of the keys are the same.
+        # A text ``assumed`` says that keys are taken to be of the same tokens as queries, which
+        # names of this kind do not show.
         if layer.assumed == "" or match is None or query is None:
             continue
         name_of_list, number = match["list"], int(match["number"])
@@ -171,7 +173,8 @@ _FEW_BITS = ("I8", "U8", "int8", "uint8")
 
 
 def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
-    """Check that no matrix under the name of a library holds integers of 8 bits as they are.
+    """Check that no matrix under a name of libraries holds integers of 8 bits that were not
+    multiplied by scales.
 
     Raises
     ------
@@ -190,12 +193,12 @@ def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
 
 
 def check_norms(layers: Iterable[LayerTensors]) -> None:
-    """Check that names say of which kind norms are, and on which side of their layers.
+    """Check that the names of norms say of which kind they are, and on which side of their layers.
 
     Raises
     ------
     InvalidCaseError
-        If models of one name differ in it.
+        If models with norms of one name differ in the kind or the side.
     """
     for layer in layers:
         # The text ``asks`` is empty where names say it.
@@ -218,10 +221,10 @@ def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> N
     """
     names = list(available)
     gammas = NAMES["gammas"]
-    # Names that only one of these models has.
+    # Names that only models of one of the two kinds have.
     if any(re.search(gammas["known"], name) for name in names):
         return
-    # Only a whole model, by the names of its other arrays, may be one of them.
+    # Names that both LLaMA and Gemma have: without them it is neither, or a part of a model.
     if not any(re.search(gammas["model"], name) for name in names):
         return
     for layer in layers:
@@ -236,7 +239,7 @@ def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> N
 
 def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
     """Check that Q has as many rows as the configuration says: the number of heads times the number
-    of rows of each. Q has to be a matrix of its own.
+    of rows of each. Layers in which Q is not a matrix of its own are passed over.
 
     Raises
     ------
@@ -270,7 +273,7 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
         If K has another number of rows.
     """
     architecture = read_architecture(configuration)
-    # Where the number of heads of keys is not said, the shapes of K and V say it.
+    # Where the configuration does not say the number of heads of keys, the shapes of K and V do.
     if architecture is None or number_in(text_model(configuration), "groups") is None:
         return
     heads, groups = architecture.heads, architecture.key_value_heads
@@ -300,11 +303,13 @@ _SIDES_SAID = re.compile(
     """,
     re.VERBOSE,
 )
-"""Names of matrices whose shape is known, (out, in) or (in, out)."""
+"""Names of matrices that tell whether their shape is (out, in) or (in, out)."""
 
 
 def _is_symmetric(part: Tensor) -> bool:
-    """Return whether a matrix is its transpose, so that (out, in) and (in, out) are the same."""
+    """Return whether an array, which is read if it is a square matrix, is its own transpose, so
+    that (out, in) and (in, out) are the same.
+    """
     if len(part.shape) != 2 or part.shape[0] != part.shape[1]:
         return False
     array = part.array()
@@ -313,14 +318,14 @@ def _is_symmetric(part: Tensor) -> bool:
 
 def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
     """Check that names or shapes of matrices with given names say whether these have the shape
-    (out, in) or (in, out).
+    (out, in) or (in, out). Each layer has Q, K and V.
 
     ``said`` is what a user says of how arrays are stored.
 
     Raises
     ------
     InvalidCaseError
-        If neither a user nor names nor shapes say it.
+        If neither the user nor names nor shapes say it.
     """
     # What a user says is not compared with names and shapes.
     if said.is_in_out is not None:
@@ -351,7 +356,8 @@ def _shapes_show_sides(parts: Sequence[Tensor]) -> bool:
     """Return whether the shapes of Q, K and V, in this order, show that they are (out, in).
 
     They do if Q has fewer rows than columns, as one head has; or if all have equally many columns,
-    one for each entry of a token, but not all equally many rows.
+    one for each entry of a token, but not all equally many rows. Q is a matrix; if K or V is not,
+    it is passed over.
     """
     rows_of_Q, columns_of_Q = parts[0].shape
     matrices = [part for part in parts if len(part.shape) == 2]
@@ -361,16 +367,17 @@ def _shapes_show_sides(parts: Sequence[Tensor]) -> bool:
 
 
 def _may_be_transposed(stacked: Tensor, output: Tensor | None) -> bool:
-    """Return whether one matrix with Q, K and V that is taken for (out, in) may be (in, out): if
-    its columns can be those of Q, K and V too, and Q then has fewer rows than columns, as one head
-    has.
+    """Return whether one matrix with Q, K and V that is taken for (out, in) may be (in, out).
 
-    Its own shape, as (3d, d), or a square O, ``output``, may show that it is not; ``output`` is
-    ``None`` if there is no O.
+    It may not if its own shape, as (3d, d), or a square O, ``output``, shows which one it is. Else
+    it may if its columns can be divided among Q, K and V, and Q has then fewer rows than columns,
+    as one head has. ``output`` is ``None`` if there is no O.
     """
     shown = (in_out_by_shape(stacked), in_out_by_output(stacked, output))
     if any(is_in_out is not None for is_in_out in shown):
         return False
+    # As (in, out), the matrix has tokens of so many entries as it has rows, and its columns are the
+    # rows of Q, K and V.
     rows, columns = stacked.shape
     if output is not None and len(output.shape) == 2:
         # Transposed, O has as many columns as it has rows now, one for each row of Q.

@@ -23,13 +23,13 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 
 def configuration(path: str | Path) -> dict[str, Any]:
-    """Return the content of ``config.json``, or else of ``params.json``, in a folder, or in the
-    folder of a file; empty where there is none, or it is no JSON object.
+    """Return the content of ``config.json``, or, if there is none, of ``params.json``, in a folder,
+    or in the folder of a file; empty if there is neither, or the content is not a JSON object.
 
     Raises
     ------
     ConversionError
-        If it cannot be read: it may say what the model is.
+        If the file cannot be read: it is not passed over, as it may say what the model is.
     """
     folder = Path(path) if Path(path).is_dir() else Path(path).parent
     for name in ("config.json", "params.json"):
@@ -49,8 +49,9 @@ def configuration(path: str | Path) -> dict[str, Any]:
 
 
 def has_rotary_positions(source: object, available: Iterable[str]) -> bool:
-    """Return whether the names of arrays, ``available``, or ``config.json`` beside a file speak of
-    rotary positions. ``source`` is a path, or a mapping, which has no configuration.
+    """Return whether the names of arrays, ``available``, or ``config.json`` beside a file show that
+    the model has rotary positions. ``source`` is a path, or anything else, as a mapping, for a
+    source without a configuration.
     """
     usual = NAMES["rotary"]
     if any(re.search(usual["names"], name) for name in available):

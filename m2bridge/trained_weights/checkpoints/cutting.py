@@ -24,34 +24,35 @@ CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter", "by-eighth")
 * all rows of Q, all of K, all of V;
 * for each head the rows of its q, of its k, of its v;
 * for each group of heads that share a key the rows of all of their q, then of k, then of v;
-* for each row of a head a row of q, one of k, one of v;
-* four parts, or eight, each with the rows of Q, of V, and of K of equally many heads.
+* for each row of each head a row of its q, one of its k, one of its v;
+* and twice: four parts, or eight, each with the rows of Q, of V, and of K of equally many heads.
 """
 PARTS_OF_CUT = {"by-quarter": 4, "by-eighth": 8}
 """The number of parts of an array, by its cut."""
 
 
 def split_q_then_k_then_v(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
-    """Return Q, K, V by these letters, of one array with all of Q, then all of K, then all of V.
+    """Return Q, K, V by these letters, each with the rows of all heads, of one array with all of Q,
+    then all of K, then all of V.
 
     Parameters
     ----------
     stacked : array
-        A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·).
+        A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·): the three of them.
     output : array or None
-        O, a matrix with as many columns as Q has rows; the other rows are those of K and of V, as
-        many of each. Without O, or if O has the heads as its first index, Q, K and V have a third
-        of the rows each.
+        O. If it is a matrix, it has as many columns as Q has rows, and K and V have half of the
+        other rows each. If it is ``None``, or has the heads as its first index, Q, K and V have a
+        third of the rows each.
     heads : int
-        The number of heads, which divides the rows of Q.
+        The number of heads, which has to divide the number of rows of Q in a matrix.
     part : Tensor
         The array of the file, for messages.
 
     Raises
     ------
     InvalidCaseError
-        If the array is neither a matrix nor three of them; if its rows are no multiple of 3, or O
-        leaves no rows for K and V, or an odd number; if the heads do not divide the rows of Q.
+        If the array is neither a matrix nor three of them; if its rows cannot be divided so; or if
+        the number of heads does not divide the number of rows of Q.
     """
     if stacked.ndim == 3 and len(stacked) == 3:
         return dict(zip("QKV", stacked, strict=True))
@@ -83,8 +84,8 @@ def _rows_of_Q(rows: int, output: Any) -> int | None:
     """
     if output is None or output.ndim != 2:
         return rows // 3 if rows > 0 and rows % 3 == 0 else None
-    # O has v columns for each head, and Q a rows, with a = v. Where heads share their keys, Q has
-    # more than a third of the rows.
+    # For each head O has v columns, and Q has a rows; in one array a = v. Where heads share their
+    # keys, Q has more than a third of the rows.
     rows_of_Q: int = output.shape[1]
     rows_of_K_and_V = rows - rows_of_Q
     is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
@@ -102,11 +103,12 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
     cut : str
         One of :data:`CUTS`, but not ``q-k-v``.
     groups : int
-        The number of keys: that of heads, unless these share keys.
+        The number of keys, and of values: that of heads, unless these share keys.
     size : int
-        The number of rows of each query, key and value.
+        The number of rows of the query of one head, of each key, and of each value.
     """
     columns = stacked.shape[1]
+    # In the lengths of arrays −1 stands for what is left over.
     if cut in PARTS_OF_CUT:
         # Each part has the rows of Q, then of V, then of K of its heads. The indices are the part,
         # the place in this order, the row and the column.
@@ -117,7 +119,8 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
         threes = stacked.reshape(-1, 3, columns)
         parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
     else:
-        # Each group has its queries, then its key, then its value.
+        # Each group has its queries, then its key, then its value. The indices are the group, the
+        # place of query, key or value in it, the row and the column.
         blocks = stacked.reshape(groups, -1, size, columns)
         parts = {"Q": blocks[:, :-2], "K": blocks[:, -2], "V": blocks[:, -1]}
     return {letter: part.reshape(-1, columns) for letter, part in parts.items()}
@@ -129,15 +132,16 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
     Parameters
     ----------
     arrays : dict
-        Q, K, V and perhaps O, or A, V and perhaps O: matrices with the rows, of O the columns, of
-        all heads, or arrays with the heads as their first index.
+        Q, K, V and perhaps O, or A, V and perhaps O, by these letters: matrices with the rows, of O
+        the columns, of all heads, or arrays with the heads as their first index.
     count : int or None
-        The number of heads; if it is not known, that of the first index, or 1.
+        The number of heads; ``None`` if it is not known: then it is the length of the first index
+        of arrays with three, and 1 for matrices.
 
     Raises
     ------
     InvalidCaseError
-        If the arrays are not those of so many heads.
+        If the arrays are not those of so many heads; when the first head is asked for.
     """
     arrays = _with_heads_first(arrays)
     dimensions = {array.ndim for array in arrays.values()}
@@ -161,11 +165,12 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
 
 
 def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arrays by their letters; where Q has the heads as its first index, K, V and O have
-    all heads as their first index, too.
+    """Return the arrays by their letters; where Q has the heads as its first index, K, V and O are
+    changed so that they have all heads as their first index, too.
 
-    Heads that share a key and a value get a copy of both each. A matrix O is cut into equally many
-    columns for each head. Arrays that do not fit are returned as they are, as are all others.
+    With fewer keys and values than queries each of them is repeated for the heads that share it. A
+    matrix O is cut into equally many columns for each head. Arrays that do not fit are returned as
+    they are, and refused by :func:`cut_into_heads`.
     """
     if "Q" not in arrays or arrays["Q"].ndim != 3:
         return arrays
@@ -192,7 +197,7 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     InvalidCaseError
         If the rows of Q, K and V, or the columns of O, are not those of so many heads.
     """
-    # All rows are those of the one head, with one more index; whether the shapes fit is seen later.
+    # One head has all rows, also of A. Whether its shapes fit together is seen later.
     if heads == 1:
         return {letter: matrix[None] for letter, matrix in matrices.items()}
     if "A" in matrices:
@@ -216,8 +221,8 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
 
 
 def _count_of_keys(matrices: Mapping[str, Any], heads: int) -> int:
-    """Return the number of keys, which is that of values, of ``heads`` heads: K has a rows for each
-    key, where Q has a rows for each head.
+    """Return the number of keys, which is also that of values, of ``heads`` heads: K has as many
+    rows for each key as Q has for each head.
 
     ``matrices`` are Q, K and V of all heads by their letters.
 
@@ -233,7 +238,7 @@ def _count_of_keys(matrices: Mapping[str, Any], heads: int) -> int:
             "heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads"
         )
     a = rows["Q"] // heads
-    # A key has as many rows as a query.
+    # 0 stands for rows of K that are not those of a number of keys with a rows each.
     groups = rows["K"] // a if rows["K"] % a == 0 else 0
     if not groups or heads % groups or rows["V"] % groups:
         raise InvalidCaseError(
@@ -244,8 +249,9 @@ def _count_of_keys(matrices: Mapping[str, Any], heads: int) -> int:
 
 
 def _in_blocks(matrix: Any, number: int) -> Any:
-    """Return a matrix as an array with a first index for ``number`` blocks of equally many rows,
-    one below the other; they divide its rows.
+    """Return a matrix as an array with three indices: the block, the row in the block, the column,
+    for ``number`` blocks of equally many rows, one below the other. ``number`` divides the number
+    of rows.
     """
     rows, columns = matrix.shape
     return matrix.reshape(number, rows // number, columns)
@@ -254,9 +260,9 @@ def _in_blocks(matrix: Any, number: int) -> Any:
 def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
     """Return the number of heads in a row that have the same K and V; 1 if none share them.
 
-    ``arrays`` are Q and K of all heads, or A, by their letters: Q of shape (heads·a, d) and K of
-    shape (keys·a, d), or (heads, a, d) and (keys, a, d). So the quotient of their first sizes is
-    the number of heads for each key.
+    ``arrays`` are by their letters: Q and K of all heads, of shapes (heads·a, d) and (keys·a, d),
+    or (heads, a, d) and (keys, a, d); or A in their place. The quotient of the first numbers of
+    these shapes is the number of heads for each key.
     """
     if "A" in arrays:
         return 1
@@ -292,8 +298,9 @@ def rule_that_shapes_violate(shapes: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _why_keys_differ(K: tuple[int, int], Q: tuple[int, int]) -> str:
-    """Return advice that ends a message on K and Q of different shapes (rows, columns): one may be
-    transposed, or several heads may share a key; empty if neither explains these shapes.
+    """Return advice that ends a message on K and Q of different shapes (rows, columns), both
+    positive: one may be transposed, or several heads may share a key; empty if neither explains
+    these shapes.
     """
     if Q[::-1] == K:
         return "; is one of them transposed?"
@@ -303,10 +310,11 @@ def _why_keys_differ(K: tuple[int, int], Q: tuple[int, int]) -> str:
 
 
 def _which_is_transposed(scores: tuple[int, int], V: tuple[int, int]) -> str:
-    """Return a question that ends a message, which of two matrices may be transposed; or nothing.
+    """Return a question that ends a message: whether V, or K and Q, are transposed; empty if
+    neither would make the numbers of columns equal.
 
-    ``scores`` is the shape (a, d) of K and Q, or the shape (d, d) of A; ``V`` is that of V, whose
-    columns are not d. A number of rows that would fit as a number of columns is a sign.
+    ``scores`` is the shape (a, d) of K and Q, or the shape (d, d) of A; ``V`` is the shape of V,
+    whose number of columns is not d.
     """
     columns_fit_if_scores_are_transposed = scores[0] == V[1]
     columns_fit_if_V_is_transposed = V[0] == scores[1]

@@ -23,10 +23,12 @@ _SHORT = ("float16", "bfloat16", "float32")
 
 
 def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
-    """Return the layer with the factors of its outputs in O and its bias, if it has any.
+    """Return the layer with the factors γ of its outputs multiplied into O and its bias; as it is
+    if it has no factors.
 
-    ``available`` has all arrays by their names. Factors beside a layer without O, or of another
-    length than its outputs, stay beside the layer, where they are refused.
+    ``available`` has all arrays by their names. Factors beside a layer without O, or with another
+    number of entries than its outputs have, are not read: they are refused later, as arrays that
+    belong to the layer.
     """
     output = layer.parts.get("O")
     if output is None or len(output.shape) < 2:
@@ -44,10 +46,10 @@ def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerT
 
 
 def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the one array of factors in the innermost block around O that has any; ``None`` if no
-    block has one, or the block has several.
+    """Return the array of factors beside O, ``output``, by its name: the only one in the innermost
+    block around O that has any. ``None`` if no block has one, or this block has several.
     """
-    # The name of one array, also where there are several of which O is made.
+    # The name of one array, also where O is made from several: these are in the same blocks.
     name = min(output.file_names)
     # The beginnings of the name up to each dot or slash: ``layers.``, ``layers.0.``, ….
     blocks = [name[: match.start() + 1] for match in re.finditer(r"[./]", name)]
@@ -55,7 +57,8 @@ def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor |
     for block in reversed(blocks):
         found = []
         for other, part in available.items():
-            # The expression begins with the dot or slash at the end of the block.
+            # The expression fits the rest of a name behind the block, with the dot or slash at the
+            # end of the block in front.
             end = other[len(block) - 1 :]
             if other.startswith(block) and re.fullmatch(NAMES["factors"], end):
                 found.append(part)
@@ -65,11 +68,12 @@ def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor |
 
 
 def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
-    """Return γ_i times row i of a matrix, or, without ``is_matrix``, times entry i of a bias,
-    exactly.
+    """Return the tensor with γ_i times row i of a matrix, or, without ``is_matrix``, times entry i
+    of a bias, exactly; the products are computed when it is read. A matrix with three indices
+    (heads, d', v) has the rows i of all heads multiplied.
 
     Products of two numbers of 24 bits or fewer are exact in double precision; else they are
-    fractions.
+    fractions. When it is read, TooLargeError is raised if these are too many.
     """
     is_short = part.kind in _SHORT and gamma.kind in _SHORT
 
@@ -81,6 +85,7 @@ def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
         else:
             check_few_fractions(part)
             entries, factors = as_fractions(entries), as_fractions(factors)
+        # As a column, the factors multiply the rows of the last two indices.
         product = entries * (factors[:, None] if is_matrix else factors)
         return numpy.asarray(product)
 

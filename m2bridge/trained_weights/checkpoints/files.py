@@ -23,7 +23,7 @@ from m2bridge.reading import check_readable, opened, unquoted
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, tensor
 from m2bridge.trained_weights.checkpoints.formats import READERS, flattened
 
-_UNREADABLE = (
+_UNREADABLE: tuple[type[Exception], ...] = (
     OSError,
     ValueError,
     EOFError,
@@ -42,7 +42,7 @@ _OF_FOLDERS = (".safetensors", ".npy", ".npz")
 
 def tensors(source: Any) -> dict[str, Tensor]:
     """Return by their names the arrays of a file, of a folder of files, or of a mapping from names
-    to arrays.
+    to arrays, which may be nested. Entries of files are read later.
 
     Raises
     ------
@@ -105,7 +105,9 @@ _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 
 
 def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the arrays of several files by their names; ConversionError if two have one name."""
+    """Return the arrays of several files by their names; ConversionError if a file cannot be read,
+    or two arrays have the same name.
+    """
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
@@ -120,7 +122,8 @@ def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
 
 def _of_one_model(files: Sequence[Path]) -> list[Path]:
     """Return those ``files`` of a folder that are one model: without a second copy of it under
-    other names, and without adapters. If one shard of the model is among them, all are.
+    other names, and without an adapter, unless nothing else is there. If one shard of the model is
+    among them, all are.
 
     Raises
     ------
@@ -128,11 +131,12 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
         If a shard is missing.
     """
     chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
-    # An adapter changes another model, and is merged where it is asked for.
+    # An adapter changes another model, and is merged only if the option ``adapter`` names it. A
+    # folder with nothing else is that of the adapter.
     without_adapter = [file for file in chosen if file.name != "adapter_model.safetensors"]
     if without_adapter:
         chosen = without_adapter
-    # Without another file .safetensors the second copy is the model.
+    # Without another file .safetensors what looks like a second copy is the model.
     if not any(file.suffix == ".safetensors" for file in chosen):
         chosen = list(files)
     present = {file.name for file in chosen}
@@ -163,7 +167,7 @@ MOST_SHARDS = 10_000
 
 
 def _missing(shard: str, folder: Path) -> str:
-    """Return the message about a file of a model that is not in its folder."""
+    """Return the message about a file of a model, ``shard``, that is not in this folder."""
     return (
         f"the file '{shard:.60}' of the model is not in '{folder}': download it too, as layers"
         " would be left out without it"
@@ -191,13 +195,16 @@ def _check_is_whole(path: Path) -> None:
 
 
 def _arrays_of_index(index: Path) -> dict[str, Tensor]:
-    """Return by their names the arrays of the files that an index names.
+    """Return by their names the arrays of the files that an index names, all of which stand in its
+    folder. Arrays in these files that the index does not name are returned, too.
 
     Raises
     ------
     ConversionError
-        If the file is not an index, or one of the files is missing, or an array in it.
+        If the file is not an index, or names a file elsewhere, or one of the files, or an array
+        that should be in it, is missing.
     """
+    # The name of the file of each array.
     file_of: dict[str, str] = _with_name_in_errors(index, partial(_read_index, index))
     shards = sorted(set(file_of.values()))
     for shard in shards:
@@ -226,11 +233,12 @@ def _read_index(index: Path) -> dict[str, str]:
 
 
 def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their names; ConversionError if two have the same name."""
+    """Return the arrays by their names; ConversionError if two have the same name, as it is not
+    known which of them is meant.
+    """
     found: dict[str, Tensor] = {}
     for item in items:
         if item.name in found:
-            # Which of them is meant cannot be seen.
             raise ConversionError(f"two arrays have the name '{item.name:.60}'")
         found[item.name] = item
     return found
@@ -242,14 +250,16 @@ def _arrays_of_file(path: Path) -> dict[str, Tensor]:
     Raises
     ------
     ConversionError
-        If there is no such file, it is of another kind, or it is damaged or holds no arrays.
+        If there is no such file, its kind is not read, or it is damaged or holds no arrays. An
+        array whose entries are damaged raises it later, when it is read.
     """
     check_readable(path)
     reader = _reader_of(path)
     _with_name_in_errors(path, lambda: _check_is_no_pointer(path))
     found: dict[str, Tensor] = _with_name_in_errors(path, lambda: _by_name(reader(path)))
     for name, item in found.items():
-        # The entries are read later, and may be damaged where the header is not.
+        # The entries are read later, and may be damaged although the header is not: then, too,
+        # errors have the name of the file.
         found[name] = replace(item, read=partial(_with_name_in_errors, path, item.read))
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
@@ -284,7 +294,7 @@ def _reader_of(path: Path) -> Callable[[Path], Iterator[Tensor]]:
 
 
 _CONFIGURATIONS = ("config.json", "params.json", "adapter_config.json")
-"""Files that stand beside weights, and are given in their place by mistake."""
+"""Files that stand beside weights, and may be given in their place by mistake."""
 _OTHER_FILES = {
     ".gguf": "is of llama.cpp, in blocks of few bits: give the model from which it was made, as"
     " .safetensors",
@@ -293,12 +303,12 @@ _OTHER_FILES = {
     ".msgpack": "is of Flax: save the parameters as .safetensors or .npz",
     ".onnx": "is of ONNX: give the model from which it was made, as .safetensors",
 }
-"""What to do with files of other programs."""
+"""For files of other programs, by their endings: what they are, and what to give in their place."""
 
 
 def _check_is_no_pointer(path: Path) -> None:
-    """Check by its first bytes that a file is neither what git has in place of a large file, nor in
-    the format of llama.cpp under another ending; ConversionError if it is.
+    """Check by its first bytes that a file is neither a pointer of git-lfs, which git has in place
+    of a large file, nor in the format of llama.cpp under another ending; ConversionError if it is.
     """
     with open(opened(path), "rb") as stream:
         begin = stream.read(64)
@@ -309,8 +319,8 @@ def _check_is_no_pointer(path: Path) -> None:
 
 
 def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
-    """Return what ``read`` returns of a file; if it raises one of :data:`_UNREADABLE`, raise a
-    ConversionError in one line with the name of the file.
+    """Return what the function ``read``, which reads the file ``path``, returns; if it raises one
+    of :data:`_UNREADABLE`, raise a ConversionError in one line with the name of the file.
     """
     try:
         # In a process that may read some folders only, errors do not quote what is in files.

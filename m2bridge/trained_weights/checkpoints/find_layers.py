@@ -5,8 +5,8 @@ a cut that neither names nor shapes nor the configuration say.
 
 A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, their biases,
 and the norm beside it; *sides* are whether matrices have the shape (out, in) or (in, out), and a
-*cut* is how one array is divided into Q, K and V. What a user *says* of both wins. ``NAMES`` are
-the tables of regular expressions in ``names.toml``.
+*cut* is how one array is divided into Q, K and V. What a user says of sides and cut, ``said``, is
+taken before all else. ``NAMES`` are the tables of regular expressions in ``names.toml``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class LayersInSource(NamedTuple):
 
     ``layers`` are the layers of attention in their order, and ``available`` all arrays of the
     source by their names, empty for matrices that are given by letters. ``head_count`` is the
-    number of heads of each layer, ``None`` if it is not known.
+    number of heads of each layer that an option or config.json says; ``None`` if neither does, so
+    that shapes, or arrays beside a layer, say it, or each layer has one head.
     """
 
     layers: list[LayerTensors]
@@ -82,7 +83,8 @@ def find_layers(
     heads: int | None,
     options: StoredOptions | None = None,
 ) -> LayersInSource:
-    """Return the layers, all arrays of the source, and the number of heads of each layer.
+    """Return the layers of attention, all arrays of the source, and the number of heads of each
+    layer. Either a source or matrices are given.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def find_layers(
         Given names of arrays by the options ``query``, ``key``, ``value``, ``stacked`` and
         ``output``; ``None`` for those that are not given.
     heads : int or None
-        The number of heads that is given.
+        The number of heads that is given; ``None`` if none is.
     options : StoredOptions or None
         How weights are stored, and what is left out; ``None`` for what is usual.
 
@@ -103,6 +105,8 @@ def find_layers(
     InvalidCaseError
         If an array that belongs to a layer is not understood, or what is known of a layer does not
         fit.
+    ConversionError, MethodUnavailableError, TooLargeError
+        If a file cannot be read, a package for it is missing, or an array is too large.
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
@@ -130,10 +134,11 @@ def find_layers(
         layers = _understood_layers(usual, weights, config, count_biases=options.biases)
         check_accounted(layers, weights, options)
     layers = _with_known_norms(layers, weights, config, options.norm)
-    # The number of heads: that of the option, else of config.json, else of an array beside a layer.
+    # The number of heads is that of the option, else that of config.json.
     head_count = heads
     if heads is None:
         head_count = _configured_head_count(config, layers)
+    # An array beside a layer may show the number of its heads, too, which has to be the same.
     counts = _counts_of_heads(weights)
     layers = [_with_its_heads(layer, counts, head_count) for layer in layers]
     if head_count is None:
@@ -166,8 +171,8 @@ def _has_no_usual_names(available: Mapping[str, Tensor]) -> InvalidCaseError:
 def _configured_head_count(config: Mapping[str, Any], layers: Sequence[LayerTensors]) -> int | None:
     """Return the number of heads of each layer that config.json says; ``None`` if it says none.
 
-    ``config`` is its content, empty if there is no such file. InvalidCaseError if the shapes of Q
-    and K of a layer are others than it says.
+    ``config`` is the content of config.json, empty if there is no such file. InvalidCaseError if
+    the shapes of Q and K of a layer contradict it.
     """
     check_sizes(config, layers)
     check_shared_keys(config, layers)
@@ -177,8 +182,8 @@ def _configured_head_count(config: Mapping[str, Any], layers: Sequence[LayerTens
 def _layers_of_given_names(
     weights: Mapping[str, Tensor], names: Mapping[str, str | None], said: StoredAs
 ) -> list[LayerTensors]:
-    """Return the layers whose arrays have the names that a user gives, with the factors of their
-    outputs, if there are any. These names are taken at their word.
+    """Return the layers whose arrays have the names that a user gives; where there are factors of
+    the outputs (LayerScale), they are multiplied into O.
 
     ``weights`` are all arrays by their names, ``names`` the given names by their options, as in
     :func:`find_layers`, and ``said`` is what a user says of how arrays are stored.
@@ -201,24 +206,25 @@ def _understood_layers(
     *,
     count_biases: bool,
 ) -> list[LayerTensors]:
-    """Return those of the layers with usual names that are of a model of texts, if it has any, with
-    the factors of their outputs, where there are factors.
+    """Return the layers of the model of texts, as :func:`_layers_of_texts` chooses them; where
+    there are factors of the outputs (LayerScale), they are multiplied into O.
 
     Parameters
     ----------
     usual : list of LayerTensors
+        All layers with usual names.
     weights : dict
         All arrays by their names.
     config : dict
         The content of config.json, empty if there is none.
     count_biases : bool
-        Whether the biases of layers are read.
+        Whether the biases of layers count: if not, an output bias without O is not refused.
 
     Raises
     ------
     InvalidCaseError
-        If the names of a layer may be those of another one: of a layer with an output matrix that
-        is missing, with scales for its integers, or with keys of other tokens.
+        If a matrix has no entries; if an output matrix, or the scales of integers, are missing; or
+        if a layer may have keys of other tokens.
     """
     layers = _layers_of_texts(usual)
     check_entries(layers)
@@ -240,7 +246,7 @@ def _with_known_norms(
     """Return the layers, each with the norm before or after it, as names and config.json say.
 
     ``weights`` are all arrays by their names, ``config`` is the content of config.json, empty if
-    there is none, and ``said`` the option ``norm``, or ``None``.
+    there is none, and ``said`` the option ``norm``, ``None`` if it is not given.
 
     Raises
     ------
@@ -275,7 +281,7 @@ def _weights_among(
     weights = without_copies(weights)
     ignored = options.ignored
     weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
-    # Arrays of an adapter that was merged are no longer under names that are refused.
+    # An adapter was merged before, so that its arrays, which would be refused, are gone.
     reason = "" if has_names else refused_form(weights)
     if reason:
         raise InvalidCaseError("weights", reason)
@@ -284,8 +290,10 @@ def _weights_among(
 
 def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
     """Return those of the layers that are of a model of texts, as layers of images or sounds beside
-    them may have other numbers of heads. If there are none, return those of the encoder of images
-    alone, without decoders that take its outputs, as in SAM; if there is no encoder, all layers.
+    them may have other numbers of heads.
+
+    If there are none, return the layers of the encoder of images without those of decoders that
+    take its outputs, as in SAM; if there are none of these either, all layers.
     """
     decoders = NAMES["behind_images"]
     not_of_decoders = [layer for layer in layers if not re.search(decoders, layer.name)]
@@ -294,8 +302,8 @@ def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return by their names the matrices that have a column for each head and so show their number:
-    relative positions of T5 and Swin.
+    """Return by their names the matrices of relative positions, as in T5 and Swin: they have a
+    column for each head, and so show the number of heads.
     """
     expressions = NAMES["counts_heads"].values()
     found = {}
@@ -312,8 +320,8 @@ def _with_its_heads(
     """Return the layer with the number of its heads, ``own_heads``, where an array beside it has a
     column for each head; else the layer as it is.
 
-    ``available`` has the arrays that count heads by their names, and ``heads`` is the number that
-    an option or config.json says, or ``None``.
+    ``available`` has by their names the matrices with a column for each head of some layer, and
+    ``heads`` is the number that an option or config.json says, or ``None``.
 
     Raises
     ------
@@ -346,19 +354,19 @@ def _counts_heads_of(name: str, layer: LayerTensors) -> bool:
 
 
 def _beginning(layer: LayerTensors) -> str:
-    """Return what the names of all arrays of the module of a layer begin with in the file: that of
-    V up to the end of the name of the layer, as ``encoder.layer_0.``.
+    """Return what the names of all arrays of the module of a layer begin with in the file: the name
+    of V up to the end of the name of the layer in it, as ``encoder.layer_0.``.
     """
     name = layer.parts["V"].name
-    # The names of layers have dots for the slashes of a file. A name that is not found, as it has
-    # the number of a counted module in front, is taken from the beginning.
+    # The name of the layer has dots where that of V has slashes. If it is not found, as the number
+    # of a counted module was put in front, as many letters are taken from the beginning.
     place = max(name.replace("/", ".").find(layer.name), 0)
     return name[: place + len(layer.name)]
 
 
 def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
-    """Return whether an array is in the list of layers of which this one is: its name begins as
-    that of the layer does, up to the first number.
+    """Return whether the array of this name is of the model of which the layer is: both names begin
+    alike, up to the first number in that of the layer.
     """
     beginning = re.split(r"\d", _beginning(layer), maxsplit=1)[0]
     return name.startswith(beginning)
@@ -367,10 +375,11 @@ def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
 def _as_configured(
     layer: LayerTensors, configuration: Mapping[str, Any], said: StoredAs
 ) -> LayerTensors:
-    """Return the layer with what its architecture says of shared keys, of its norm, and of the cut
-    of one array; as it is if the configuration names no known architecture.
+    """Return the layer with what its architecture says of the number of keys, of the kind and place
+    of its norm, and of the cut of one array; as it is if the configuration names no known
+    architecture.
 
-    ``said`` is what a user says of how arrays are stored, which wins.
+    ``said`` is what a user says of how arrays are stored: a cut in it is kept.
     """
     architecture = read_architecture(configuration)
     if architecture is None:
@@ -393,7 +402,7 @@ def _as_configured(
 
 
 def _with_one_added(layer: LayerTensors) -> LayerTensors:
-    """Return the layer with the factors 1 + γ in its norm, if it has one."""
+    """Return the layer with the factors 1 + γ, in place of γ, in its norm, if it has one."""
     if layer.norm is None:
         return layer
     return replace(layer, norm=replace(layer.norm, adds_one=True))
@@ -401,7 +410,9 @@ def _with_one_added(layer: LayerTensors) -> LayerTensors:
 
 @dataclass(frozen=True, slots=True)
 class Contents(Result):
-    """The arrays in a file, whose names ``--query``, ``--key`` and ``--value`` can have."""
+    """The arrays in a file, ``source``: one of these names can be given to each of the options
+    ``--query``, ``--key`` and ``--value``.
+    """
 
     source: str
     tensors: tuple[Tensor, ...]
@@ -418,16 +429,17 @@ class Contents(Result):
 
     def to_macaulay2(self) -> str:
         """Return the names as a list of Macaulay2."""
+        # As bytes, which :func:`quoted` writes for Macaulay2: a name need not be valid Unicode.
         names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
         return f"names = {{{', '.join(map(quoted, names))}}}"
 
 
 def contents(source: Any) -> Contents | None:
-    """Return the arrays in a file in which no layers are recognized by usual names; ``None`` where
-    some are.
+    """Return the arrays in a file, if no layers in it have usual names, so that a user has to give
+    names; ``None`` if some have.
     """
     available = tensors(source)
-    # A form that is refused by its names is recognized, too.
+    # Names of a form that is refused are known, too: names that a user gives would not help.
     is_refused = refused_form(available) != ""
     if is_refused or usual_layers(without_copies(available)):
         return None

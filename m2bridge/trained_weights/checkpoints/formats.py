@@ -31,7 +31,9 @@ from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, 
 
 
 def _npy(path: Path) -> Iterator[Tensor]:
-    """Yield the one array of a file .npy, by the name of the file; its entries are read later."""
+    """Yield the one array of a file .npy, by its header, with the name of the file without .npy;
+    its entries are read later. ConversionError if the header is not one of NumPy.
+    """
     with open(opened(path), "rb") as stream:
         header = _read_header(stream)
     read = _reader_of_numbers(path.stem, header.dtype, partial(_mapped, path))
@@ -39,15 +41,17 @@ def _npy(path: Path) -> Iterator[Tensor]:
 
 
 def _mapped(path: Path) -> Any:
-    """Return the entries of a file .npy as an array in the file, of which only those parts are read
-    that are used.
+    """Return the array of a file .npy, mapped into memory: only those of its entries are read from
+    the file that are used.
     """
     with openable(path) as name:
         return numpy.load(name, mmap_mode="r", allow_pickle=False)
 
 
 def _npz(path: Path) -> Iterator[Tensor]:
-    """Yield the arrays of a file .npz, by the headers of its members; entries are read later."""
+    """Yield the arrays of a file .npz, a ZIP archive of files .npy, by the headers of these; their
+    entries are read later. ConversionError if a header is not one of NumPy.
+    """
     with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
@@ -64,15 +68,19 @@ def _member(path: Path, name: str) -> Any:
 
 
 def _reader_of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
-    """Return the function ``read`` for an array of numbers; for one of another type a function that
-    raises ConversionError, so that it is refused only where it is needed.
+    """Return the function ``read`` for an array of numbers; for an array of another type, as texts,
+    a function that raises ConversionError, so that it is refused only where it is needed.
+
+    Booleans and complex numbers are refused when they are read, too, but by their entries.
     """
     is_of_numbers = dtype.kind in "biufc"  # Booleans, integers, floats and complex numbers
     return read if is_of_numbers else partial(_refuse, name, dtype.name)
 
 
 def _refuse(name: str, kind: str) -> Any:
-    """Raise ConversionError about an array of a type that is not read."""
+    """Raise ConversionError about an array of this ``kind``, a type that is not read. It is
+    ``read`` of the tensor of such an array, and so raises only if its entries are needed.
+    """
     kinds = "float16, bfloat16, float32, float64 and integers are read"
     advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
     raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
@@ -86,13 +94,13 @@ class _Header(NamedTuple):
 
 
 def _read_header(stream: Any) -> _Header:
-    """Return the shape and the type of an array by the header of a file .npy, without its entries,
-    which need not be there.
+    """Return the shape and the type of an array by the header of a file .npy, which is read from
+    the binary ``stream``; the entries behind it need not be there.
 
     Raises
     ------
     ConversionError
-        If it is not a header, or contradicts what arrays have.
+        If it is not a header, or no array can have its shape or type.
     """
     # Six bytes that say that it is such a file, then the two numbers of the version.
     start = stream.read(8)
@@ -101,24 +109,25 @@ def _read_header(stream: Any) -> _Header:
     version = start[6]
     if version not in (1, 2, 3):
         raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
-    # The length of the header is in 2 bytes, or 4, before it.
+    # Next is the length of the header, in 2 bytes, or in 4 from version 2 on.
     size = stream.read(2 if version == 1 else 4)
     length = int.from_bytes(size, "little")
     if length > MAX_NPY_HEADER_BYTES:
         raise ConversionError(
             f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
         )
-    # NumPy reads from the length on.
+    # The function of NumPy that parses the header reads its length, too.
     header = _parsed_header(size + stream.read(length), version)
     _check_header(header)
     return header
 
 
 def _parsed_header(content: bytes, version: int) -> _Header:
-    """Return the header that these bytes are, the length and then the text, in a version of the
-    format; ConversionError if they are not one.
+    """Return the header that ``content`` is, its length in bytes and then its text, in a version of
+    the format, 1, 2 or 3; ConversionError if it is not a header.
     """
     read = numpy.lib.format.read_array_header_1_0
+    # Version 3 differs from 2 only in that the text is UTF-8.
     if version > 1:
         read = numpy.lib.format.read_array_header_2_0
     try:
@@ -131,8 +140,8 @@ def _parsed_header(content: bytes, version: int) -> _Header:
 
 
 def _check_header(header: _Header) -> None:
-    """Check that arrays can have the shape and the type of a header; ConversionError if not, and
-    for Python objects and for too many dimensions.
+    """Check that arrays can have the shape and the type of a header; ConversionError if not, if the
+    entries are Python objects, and if there are more than :data:`MAX_ARRAY_DIMENSIONS` indices.
     """
     shape = header.shape
     if header.dtype.hasobject:
@@ -147,7 +156,7 @@ def _check_header(header: _Header) -> None:
 
 _READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64"}
 _READ_OF_SAFETENSORS |= {"I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}
-"""The types whose entries NumPy has, with ml_dtypes; not those of 8, 6 and 4 bits."""
+"""The types that NumPy has, with ml_dtypes; not the floating-point types of 8, 6 and 4 bits."""
 
 
 def _safetensors(path: Path) -> Iterator[Tensor]:
@@ -180,7 +189,8 @@ def _entries_in_safetensors(path: Path, name: str) -> Any:
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
-    """Yield the tensors of a state dict of PyTorch, alone or in a checkpoint of training.
+    """Yield the tensors of a state dict of PyTorch, which is all of a file, or stands with other
+    things in a checkpoint of training; numbers and texts are left out.
 
     Raises
     ------
@@ -228,8 +238,9 @@ def _unpickled_tensors(path: Path) -> Any:
 
 
 def _weights_first(content: Any) -> Any:
-    """Return the content of a file of PyTorch with the weights, which stand under ``state_dict`` or
-    ``model`` in checkpoints of training, by their own names, beside all else that is in it.
+    """Return the content of a file of PyTorch. In checkpoints of training weights stand under
+    ``state_dict`` or ``model``, as a dictionary: its entries are put in place of this key, by their
+    own names. A content without such a key is returned as it is.
     """
     for key in ("state_dict", "model"):
         if isinstance(content, dict) and isinstance(content.get(key), dict):
@@ -239,8 +250,8 @@ def _weights_first(content: Any) -> Any:
 
 
 def _json(path: Path) -> Iterator[Tensor]:
-    """Yield the arrays of a JSON object from names to lists; decimals are taken as they are
-    written, and not as floats.
+    """Yield the arrays of a JSON object from names to lists, which may be nested; decimals are
+    exactly the numbers that are written, and not floats. ConversionError if it is not such a file.
     """
     content = read_json(
         read_text(path, MAX_ARRAYS_JSON_BYTES), parse_float=str, digits=MAX_NUMBER_DIGITS
@@ -254,8 +265,9 @@ def _json(path: Path) -> Iterator[Tensor]:
 
 
 def flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield pairs of a name and a value from nested mappings: the names on the way to a value are
-    joined by dots after ``prefix``. A list of mappings counts as a mapping from 0, 1, … to them.
+    """Yield pairs of a name and a value from nested mappings: the name is ``prefix`` and the keys
+    on the way to the value, with dots between them. A list of mappings, if it is not empty, counts
+    as a mapping from 0, 1, … to them.
 
     So {"layers": [{"Q": value}]} gives the name ``layers.0.Q``.
     """
@@ -276,3 +288,6 @@ READERS: dict[str, Callable[[Path], Iterator[Tensor]]] = {
     ".json": _json,
     **dict.fromkeys((".pt", ".pth", ".bin", ".ckpt"), _pytorch),
 }
+"""For the endings of files, in small letters: the function that yields the arrays of such a file,
+whose entries are read later.
+"""

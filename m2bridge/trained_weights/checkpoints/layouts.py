@@ -1,8 +1,8 @@
 """How the arrays of a layer are called and stored: the table of layouts, and the option ``layout``.
 
-The table is ``names.toml``. A user may say how arrays are stored, which wins over the table; else
-shapes decide where they can, then names. Arrays come out as of the shape (out, in), or with the
-heads as their first index.
+The table is ``names.toml``. How arrays are stored is decided by the first of these that says it: a
+user, by the option; shapes; the names of arrays, with the table. The functions here return arrays
+of the shape (out, in), or with the heads as their first index.
 
 A linear map with the shape (out, in) has a row for each output and a column for each entry of a
 token; with (in, out) it is the transpose. Of three indices, ``heads a d`` stands for the head, its
@@ -43,28 +43,33 @@ class Layout:
     star : str
         A regular expression that what ``*`` stands for has to fit.
     columns : bool or None
-        Whether arrays have the shape (in, out); ``None`` if their names say it.
+        Whether arrays have the shape (in, out); ``None`` if their names say it: ``kernel`` is
+        (in, out), and every other name (out, in).
     cut : str
         How one array with Q, K and V is cut, one of :data:`CUTS`, or ``unknown``.
     index_orders : pair of str or None
         Where arrays have three indices, the order of those of Q, K and V, and of those of O, as
-        ``("heads a d", "heads d a")``; ``None`` if their names say it. The table has it under
-        ``three``.
+        ``("heads a d", "heads d a")``; ``None`` if their names say it. In the table the key
+        ``three`` has this pair.
     biases : dict
         The names of biases by letters, where these are not usual ones.
-    columns_said, index_orders_said : bool
-        Whether a user says ``columns``, and ``index_orders``: then shapes and biases do not decide.
+    columns_said : bool
+        Whether a user says ``columns``: then shapes do not decide it.
+    index_orders_said : bool
+        Whether a user says ``index_orders``: then shapes and biases do not decide them.
     one_head : bool
-        Whether matrices are those of one head if nothing else is said.
+        Whether matrices are those of one head if nobody says a number of heads.
     beside : str
-        The name of an array that has to be there too; empty if none has.
+        The name of an array, with ``*`` as in ``names``, without which names do not count; empty if
+        no such array is needed.
     readings : str
         In words, how models of these names cut one array with Q, K and V, where they differ; else
         empty.
     as_rows : str
-        The same for models that store this array as (out, in).
+        In words, how models of these names that store the array with Q, K and V as (out, in) cut
+        it, where they differ from the others or among each other; else empty.
     assumed : str
-        What is taken for granted of layers with these names; empty if nothing.
+        What is taken for granted of layers with these names, as a clause; empty if nothing is.
     """
 
     names: Mapping[str, str]
@@ -93,7 +98,8 @@ class StoredAs:
     cut : str or None
         How one array with Q, K and V is cut, one of :data:`CUTS`.
     index_orders : pair of str or None
-        The order of the three indices of Q, K and V, and that of O, a value of :data:`ORDERS`.
+        The order of the three indices of Q, K and V, and the order of those of O: one of the pairs
+        in :data:`ORDERS`.
     """
 
     is_in_out: bool | None = None
@@ -123,7 +129,9 @@ ORDERS = {
     "heads-d-a": ("heads d a", "heads a d"),
     "d-heads-a": _OF_KERNELS,
 }
-"""The order of the three indices of Q, K and V, and that of O, by the words for them."""
+"""For each word of the option ``layout`` about arrays with three indices: the order of the indices
+of Q, K and V, and the order of those of O.
+"""
 SIDES = ("rows", "columns")
 """The words for matrices of the shape (out, in), with a row for each output, and (in, out)."""
 LAYOUT_WORDS = (*SIDES, *CUTS, *ORDERS)
@@ -132,7 +140,8 @@ LAYOUT_WORDS = (*SIDES, *CUTS, *ORDERS)
 
 def stored_as(layout: str | None) -> StoredAs:
     """Return what the words of the option ``layout``, separated by commas, say of how arrays are
-    stored: at most one of :data:`SIDES`, one of :data:`CUTS`, and one of :data:`ORDERS`.
+    stored: at most one of :data:`SIDES`, one of :data:`CUTS`, and one of :data:`ORDERS`; ``None``
+    is an option that is not given.
 
     Raises
     ------
@@ -163,12 +172,12 @@ def stored_as(layout: str | None) -> StoredAs:
 
 
 def _word_among(choices: Iterable[str], words: Iterable[str]) -> str | None:
-    """Return the one of ``words`` that is among the choices; ``None`` if none is.
+    """Return the only word of ``words`` that is among the choices; ``None`` if no word is.
 
     Raises
     ------
     InvalidCaseError
-        If there are two different ones.
+        If two different words are.
     """
     # A word that is said twice says the same.
     chosen = [word for word in dict.fromkeys(words) if word in choices]
@@ -178,18 +187,19 @@ def _word_among(choices: Iterable[str], words: Iterable[str]) -> str | None:
 
 
 LETTERS = ("Q", "K", "V", "KV", "A", "O")
+"""The letters of matrices in the table, in the order in which a layer has them."""
 KERNEL = re.compile(r"(?<![^._/])kernel(:0)?$")
 """The names that Flax, Keras and TensorFlow give to matrices, of the shape (in, out)."""
 
 
 def _layout(row: Mapping[str, Any]) -> Layout:
-    """Return the layout that a row of the table says: names under their letters, and the fields of
-    :class:`Layout` under their names.
+    """Return the layout that a row of the table says. Its keys are the letters of matrices, with
+    the names of their arrays, and the names of fields of :class:`Layout`; but the field
+    ``index_orders`` has the key ``three``, and ``of`` is a comment.
     """
     names = {letter: row[letter] for letter in LETTERS if letter in row}
-    # What stands under ``of`` is a comment: the models that have these names.
+    # The comment ``of`` names the models that have these names.
     fields = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
-    # ``three`` of the table, about arrays with three indices
     index_orders = tuple(row["three"]) if "three" in row else None
     return Layout(names=names, index_orders=index_orders, **fields)
 
@@ -204,7 +214,7 @@ def arrays_called(
     """Return by their letters the arrays that have these names, with the text ``star`` for ``*``;
     a letter whose array is not among the ``available`` ones is left out.
 
-    So of ``{"Q": "*q_proj.weight"}`` and the star ``layers.0.`` it is the array
+    So for ``{"Q": "*q_proj.weight"}`` and the star ``layers.0.`` the result has the array
     ``layers.0.q_proj.weight`` under Q.
     """
     full_names = {letter: name.replace("*", star) for letter, name in names.items()}
@@ -214,8 +224,8 @@ def arrays_called(
 def oriented(
     parts: Mapping[str, Tensor], biases: Mapping[str, Tensor], layout: Layout
 ) -> dict[str, Tensor]:
-    """Return the matrices by their letters as of the shape (out, in), or, where they have three
-    indices, with the heads as first index: (heads, a, d), and O (heads, d, a).
+    """Return the matrices by their letters, transposed where needed: of the shape (out, in), or,
+    where they have three indices, Q, K and V of the shape (heads, a, d), and O (heads, d, a).
 
     Parameters
     ----------
@@ -229,13 +239,14 @@ def oriented(
     Raises
     ------
     InvalidCaseError
-        If it is not seen which index is that of the tokens.
+        If Q has three indices, and nothing shows which one counts the entries of a token.
     """
     query = parts.get("Q")
+    # One array with Q, K and V is under each of these letters.
     if query is not None and "K" in parts and query.name == parts["K"].name:
         return _oriented_stack(parts, query, layout)
-    # The order of three indices of Q, K and V, and that of O. Of A, without Q, a user has to say
-    # it, else its first index is that of the heads.
+    # The orders of three indices. A layer with A has no Q, by which the orders are checked: there
+    # those of the layout are taken, and without them the first index is that of the heads.
     orders = layout.index_orders
     if query is not None:
         orders = _orders_of_indices(query, biases.get("Q"), layout)
@@ -251,30 +262,33 @@ def oriented(
 def _oriented_stack(
     parts: Mapping[str, Tensor], stacked: Tensor, layout: Layout
 ) -> dict[str, Tensor]:
-    """Return the matrices of a layer by their letters as of the shape (out, in), where one array,
-    ``stacked``, has Q, K and V: it is a matrix, or has the three as its first index.
+    """Return the matrices of a layer by their letters, transposed where needed, so that they have
+    the shape (out, in), where one array, ``stacked``, has Q, K and V: it is a matrix, or has the
+    three as its first index.
     """
     if len(stacked.shape) != 2:
         # The last two indices of each array are (out, in), or (in, out) by layout or name.
         return {letter: _with_sides(part, layout) for letter, part in parts.items()}
-    # O is stored as the array with Q, K and V is, which shows it better than a square O.
+    # O is stored in the same way as ``stacked``, whose shape is a better sign, as O may be square.
     if _stacked_has_columns(stacked, parts.get("O"), layout):
         return {letter: _transposed(part) for letter, part in parts.items()}
     return dict(parts)
 
 
 def _with_sides(part: Tensor, layout: Layout) -> Tensor:
-    """Return an array with the last two indices (out, in): transposed if by the layout or its name
-    they are (in, out).
+    """Return an array with the last two indices (out, in): it is transposed if these are (in, out)
+    by the layout, or else by the name of the array.
     """
     return _transposed(part) if _has_columns(part, layout) else part
 
 
 def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> tuple[str, str]:
-    """Return the order of three indices of Q, K and V, and that of O: as a user says it, else as
-    the layout or the name of Q says, checked by the shapes of Q and of its bias.
+    """Return the order of three indices of Q, K and V, and the order of those of O: as a user says
+    it, else as the layout or the name of Q says it, unless its ``bias``, which may be ``None``,
+    shows another order.
 
-    InvalidCaseError if Q has three indices, and it is not seen which is that of the tokens.
+    InvalidCaseError if Q, ``query``, has three indices, and nothing shows which one counts the
+    entries of a token.
     """
     orders = layout.index_orders
     if orders is None:
@@ -298,7 +312,9 @@ def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout)
 
 
 def _has_columns(part: Tensor, layout: Layout) -> bool:
-    """Return whether an array has the shape (in, out), by its layout or its name."""
+    """Return whether an array has the shape (in, out), by its layout and its name; its shape is not
+    looked at.
+    """
     # ``kernel`` is the name of matrices (in, out) in Flax, Keras and TensorFlow.
     is_kernel = KERNEL.search(part.name) is not None
     if layout.columns is None:
@@ -307,15 +323,17 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
         return layout.columns
     # The table says it for ``weight``, of which ``kernel`` is the transpose: each ``weight`` of
     # GPT-2 is (in, out); its ``kernel`` in Flax is transposed twice, by model and Flax, (out, in).
+    # So of the two, exactly one has to be true for (in, out).
     return layout.columns is not is_kernel
 
 
 def in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
     """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
-    A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so
-    many rows, and not so many columns, its shape is (in, out); if it has so many columns, and not
-    so many rows, (out, in). Else, and if O is missing or not square, ``None`` is returned.
+    A square output matrix O shows ``in``, the number of entries of a token, which outputs have too.
+    If ``stacked`` has so many rows, and not so many columns, its shape is (in, out); if it has so
+    many columns, and not so many rows, (out, in). Else, and if O is missing or not square, ``None``
+    is returned.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None
@@ -328,8 +346,8 @@ def in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
 
 
 def _transposed(part: Tensor) -> Tensor:
-    """Return the array with its last two indices exchanged; a vector, which is refused later, as it
-    is.
+    """Return the tensor with its last two indices exchanged; a vector is returned as it is, and
+    refused later.
     """
     if len(part.shape) < 2:
         return part
@@ -338,33 +356,35 @@ def _transposed(part: Tensor) -> Tensor:
 
 
 def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str]) -> tuple[str, str]:
-    """Return the order of the indices of Q, K and V, and that of O: what the bias of Q, of shape
-    (heads, a), says; else those that are expected, if a head has no more rows than tokens have
-    entries.
+    """Return the order of the indices of Q, K and V, and the order of those of O, by the first of
+    these that says it: the name, if it is used with one order only; the bias of Q, of shape
+    (heads, a); and the orders that are expected, if by them a head has no more rows than tokens
+    have entries.
 
     Parameters
     ----------
     query : Tensor
         Q as it is stored, with the heads as its first index if it has three.
     bias : Tensor or None
-        That of Q.
+        The bias of Q; ``None`` if there is none.
     orders : pair of str
         The orders that are expected, such as ``("heads a d", "heads d a")``.
 
     Raises
     ------
     InvalidCaseError
-        If neither says it.
+        If none of them says it.
     """
-    # Some names are used with one order only: those of kernels, and those of XLNet, where O has its
-    # indices in the order of those of Q, K and V.
+    # Names of kernels, and those of XLNet, in which O and Q have one order, are used with one order
+    # only. Without three indices there is nothing to check.
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders
     by_bias = _orders_by_bias(query, bias)
     if by_bias is not None:
         return by_bias
-    # By the expected order: a, the rows of a head, and d, the entries of a token.
+    # By the expected order, which is one of two here: a, the rows of a head, and d, the entries of
+    # a token.
     _, middle, last = query.shape
     a, d = (middle, last) if orders == ORDERS["heads-a-d"] else (last, middle)
     # A head with more rows than tokens have entries is rare: then the indices may be exchanged.
@@ -378,8 +398,9 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
 
 
 def _orders_by_bias(query: Tensor, bias: Tensor | None) -> tuple[str, str] | None:
-    """Return the order of the indices of Q, K and V, and that of O, that the bias of Q shows, as it
-    has the shape (heads, a); ``None`` if there is no bias, or its shape fits both orders or none.
+    """Return the order of the indices of Q, K and V, and the order of those of O, that the bias of
+    Q shows, as it has the shape (heads, a); ``None`` if there is no bias, or its shape fits both
+    orders or neither.
 
     Q, ``query``, has the shape (heads, a, d) or (heads, d, a).
     """
@@ -394,9 +415,10 @@ def _orders_by_bias(query: Tensor, bias: Tensor | None) -> tuple[str, str] | Non
 
 
 def _with_heads_first(part: Tensor, letter: str, orders: tuple[str, str]) -> Tensor:
-    """Return the array with the indices (heads, a, d), that of O with (heads, d, a).
+    """Return the tensor of Q, K or V, as ``letter`` says, with the indices (heads, a, d), or the
+    tensor of O with (heads, d, a).
 
-    ``orders`` are the order in which Q, K and V have their indices, and that of O.
+    ``orders`` are the order in which Q, K and V have their indices now, and the order for O.
     """
     of_inputs, of_output = orders
     stored, wanted = of_inputs.split(), ["heads", "a", "d"]
@@ -410,11 +432,11 @@ def _with_heads_first(part: Tensor, letter: str, orders: tuple[str, str]) -> Ten
 
 
 def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
-    """Return the arrays by their letters, with K and V in place of KV, which has all of K, then all
-    of V, in its rows.
+    """Return the arrays by their letters, with K and V in place of KV, which has all rows of K,
+    then all rows of V; without KV they are returned as they are.
 
-    ``kind`` is ``matrix`` or ``bias``, for messages. Raises InvalidCaseError if the number of rows
-    is odd.
+    ``parts`` are matrices, or biases, and ``kind`` is ``matrix`` or ``bias``, for messages. Raises
+    InvalidCaseError if the number of rows is odd.
     """
     found = {letter: part for letter, part in parts.items() if letter != "KV"}
     both = parts.get("KV")
@@ -436,8 +458,8 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
 
 
 def in_out_by_shape(part: Tensor) -> bool | None:
-    """Return whether one array with Q, K and V is stored as (in, out), with the three beside each
-    other, by its shape: true for (d, 3d), false for (3d, d), where they are on top of each other,
+    """Return whether one array with Q, K and V is stored as (in, out), by its shape: True for
+    (d, 3d), with the three beside each other; False for (3d, d), with them on top of each other;
     and ``None`` for other shapes, which do not show it.
     """
     if len(part.shape) != 2 or 0 in part.shape:

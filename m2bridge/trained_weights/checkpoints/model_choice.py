@@ -26,13 +26,14 @@ from m2bridge.trained_weights.checkpoints.architecture import (
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
-"""What weights can be taken as, with the normalization of the scores."""
+"""By the words of the option ``--as`` the normalization of the scores."""
 _NORMS = {"layer": "LayerNorm", "layer1": "LayerNorm", "rms": "RMSNorm", "rms1": "RMSNorm"}
+"""The usual names of norms, by their kind; a 1 at its end says that they multiply by 1 + γ."""
 _PARTLY_ROTATED = {"GPT-J", "GPT-NeoX", "CodeGen", "ChatGLM2", "Phi", "StableLM"}
 _PARTLY_ROTATED |= {"GLM", "GLM-4", "Nemotron", "Persimmon"}
 """Architectures that rotate a part of the coordinates of queries and keys only."""
-_PARTS = ("rotary_pct", "partial_rotary_factor", "rotary_dim")
-"""Keys of config.json that say which part is rotated."""
+_KEYS_OF_ROTATED_PART = ("rotary_pct", "partial_rotary_factor", "rotary_dim")
+"""Keys of config.json that say which part of the coordinates is rotated, or how many are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +43,24 @@ class ModelChoice:
     Parameters
     ----------
     name : str
-        The name of the architecture; empty if none is known, or another model is asked for.
-    softmax, skip, rotary : bool
-        Whether scores are normalized by softmax, layers add their inputs to their outputs, and
-        queries and keys are rotated by positions.
+        The name of the architecture; empty if none is known, or the option ``--as`` asks for the
+        layers alone.
+    softmax : bool
+        Whether scores are normalized by softmax.
+    skip : bool
+        Whether layers add their inputs to their outputs.
+    rotary : bool
+        Whether queries and keys are rotated by positions, in all of their coordinates; only then
+        positions are counted.
     norm : str
-        The norm and its place in words, as ``LayerNorm before``; empty if there is none.
+        The norm and its place in words, as ``LayerNorm before``; empty if there is none, or no
+        architecture is known.
     is_said : bool
-        Whether an option or an architecture says whether scores are normalized.
+        Whether an option or an architecture says if scores are normalized; else they are taken for
+        scores without softmax.
     rotary_left_out : bool
-        Whether the architecture has rotary positions that are not counted.
+        Whether the architecture has rotary positions that are not counted, as only some coordinates
+        are rotated, or may be.
     positions : str
         What else in its scores depends on positions, as ``ALiBi``, and is left out; or empty.
     by_names : bool
@@ -99,7 +108,7 @@ class ModelChoice:
         skip: bool | None,
         norm: str | None,
     ) -> Self:
-        """Return the model by the content of config.json, empty if there is none, and options.
+        """Return the model that config.json, the names of arrays and options say.
 
         Parameters
         ----------
@@ -121,7 +130,7 @@ class ModelChoice:
             functions of the tokens than those of this model.
         """
         normalization = _said_normalization(kind, normalization)
-        # With ``kind`` these layers alone are analysed, whatever the configuration says.
+        # With ``kind`` these layers alone are analysed: no architecture is looked for.
         architecture = None
         if kind is None:
             architecture = known_architecture(config, names)
@@ -158,7 +167,9 @@ class ModelChoice:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What is taken for granted of the model, as clauses."""
+        """What is taken for granted of the model, as clauses: that names of arrays show it, if they
+        alone do; else empty.
+        """
         if not self.by_names:
             return ()
         return (f"the model is {self.name}, as the names of its arrays say",)
@@ -180,8 +191,9 @@ class ModelChoice:
         return (*self.assumed, *dict.fromkeys(text for text in clauses if text))
 
     def remarks(self, layers: int) -> tuple[str, ...]:
-        """Return remarks, as sentences, where what is said holds for a part of the model only: for
-        the ``layers`` layers of the file, or for no more tokens than a token attends to.
+        """Return remarks, as sentences, where the results hold for a part of the model only: for
+        the ``layers`` layers of the file, if config.json says more; or for no more tokens than a
+        token attends to, if config.json says such a limit.
         """
         found = []
         if self.layers is not None and layers < self.layers:
@@ -261,12 +273,13 @@ def _check_scores(config: Mapping[str, Any], architecture: Architecture | None) 
 
 
 def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """Return the norm and its place in words: that of the option ``norm``, if it is given, else
+    """Return the norm and its place in words: the norm of the option ``norm``, if it is given, else
     that of the architecture. ``has_norms`` is whether the file has the arrays of a norm.
 
-    There are three kinds of results: ``LayerNorm before``, or ``after``; empty, if there is no
-    norm; and ``LayerNorm before left out, as its arrays are missing``.
+    The result is as ``LayerNorm before`` or ``RMSNorm after``; as ``LayerNorm before left out, as
+    its arrays are missing``; or empty, if there is no norm.
     """
+    # A norm of the option is before the layers.
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"
     if architecture.norm is None:
@@ -278,8 +291,8 @@ def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool
 
 
 def _norm_of_ones(architecture: Architecture, norm: str | None) -> str:
-    """Return the kind of the norm of an architecture if it is not trained, so that its γ is 1 and
-    has no array: ``layer``, ``rms``, or one of these with 1 at the end.
+    """Return the kind of the norm of an architecture, ``layer`` or ``rms``, perhaps with 1 at the
+    end, if the norm is not trained, so that its γ is 1 and there is no array of it.
 
     The result is empty if the architecture has no such norm, and if the option ``norm`` is given,
     as it says a different norm, or that there is none.
@@ -290,14 +303,16 @@ def _norm_of_ones(architecture: Architecture, norm: str | None) -> str:
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:
-    """Return whether some coordinates of queries and keys are not rotated, or that may be so.
+    """Return whether a model with rotary positions rotates, or may rotate, only some coordinates of
+    queries and keys.
 
-    A configuration says which part of them is rotated, as 0.25, or how many coordinates are.
+    A configuration says which part of them is rotated, as 0.25, or how many coordinates are. If it
+    says neither, all are rotated, but for the models in :data:`_PARTLY_ROTATED`.
     """
     text = text_model(config)
-    rotated_parts = [text[key] for key in _PARTS if text.get(key) is not None]
-    # The part 1, or as many coordinates as a head has, is all of them: nothing is left unrotated.
-    if any(part in (1, architecture.head_size) for part in rotated_parts):
+    said = [text[key] for key in _KEYS_OF_ROTATED_PART if text.get(key) is not None]
+    # The part 1, or as many coordinates as a head has rows of Q, is all of them.
+    if any(part in (1, architecture.head_size) for part in said):
         return False
-    # Models in this table rotate a part also where no key of the configuration says it.
-    return len(rotated_parts) > 0 or architecture.name in _PARTLY_ROTATED
+    # Models of these names rotate a part also where no key of the configuration says it.
+    return len(said) > 0 or architecture.name in _PARTLY_ROTATED

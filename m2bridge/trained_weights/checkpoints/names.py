@@ -4,13 +4,13 @@ Biases and norms stand beside the matrices under usual names, as ``bias_names`` 
 say. What cannot be read off a file:
 
 * Of which kind some norms are, and where they stand: see ``norm_names``.
-* One array with Q, K and V does not show how they are cut: names are cut as their models cut them,
-  others as the option ``layout`` says.
+* One array with Q, K and V does not show how it is cut: an array with a usual name is cut as in the
+  models that have this name, any other as the option ``layout`` says.
 
 ``available`` are all arrays of a file by their names. A *layout* is a row of the table of usual
-names: by the letters Q, K, V, A, O names such as ``*q_proj.weight``, in which ``*``, the *star*,
-stands for what the names of the arrays of one layer have in common, as ``layers.0.attn.``. Q, K and
-V are *stacked* if one array holds all three.
+names: by the letters Q, K, V, KV (K and V in one), A, O names such as ``*q_proj.weight``, in which
+``*``, the *star*, stands for what the names of the arrays of one layer have in common, as
+``layers.0.attn.``. Q, K and V are *stacked* if one array holds all three.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
 def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their usual names: with dots for slashes, and ``weight`` for ``kernel``.
+    """Return all arrays, each with its name written as usual: with dots for slashes, ``weight`` for
+    ``kernel``, and without ``:0`` at the end. The tensors themselves keep their names.
 
-    The heads that have arrays of their own are put together: ``heads.#.query.weight`` has them as
-    its first index. Keras counts modules at the end of their names, from the second one on, as
-    ``multi_head_attention_1``; these numbers are put in front of the names of modules.
+    Arrays of single heads, as ``heads.0.query.weight``, are there, and also put together:
+    ``heads.#.query.weight`` has the heads as its first index. Keras counts modules at the end of
+    their names, from the second one on, as ``multi_head_attention_1``; these numbers are put in
+    front of the names of modules.
     """
     found = {}
     # The names of modules that are counted so, without their numbers.
@@ -59,10 +61,10 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
         usual = KERNEL.sub("weight", usual)
         if counted_modules:
             usual = _with_number_first(usual, counted_modules)
-        # A usual name that another array has already is not given a second time.
+        # A usual name that an array of the file has, perhaps this one, or that another array got
+        # before, is not given a second time.
         is_taken = usual in available or usual in found
         found[name if is_taken else usual] = part
-    # The arrays of single heads stay beside those that are put together from them.
     return found | dict(_joined_heads(found))
 
 
@@ -72,7 +74,7 @@ _COUNTED = re.compile(r"(multi_head_attention)_(\d+)[./]")
 
 def _with_number_first(name: str, counted: Iterable[str]) -> str:
     """Return the name with the number of its module in front: ``1.multi_head_attention.…`` for
-    ``multi_head_attention_1/…``; other names are returned as they are.
+    ``multi_head_attention_1.…``; other names are returned as they are.
 
     ``counted`` are the names of modules that have numbers elsewhere in the file; the first module
     with such a name has no number, and gets 0: ``0.multi_head_attention.…``.
@@ -91,8 +93,9 @@ def _with_number_first(name: str, counted: Iterable[str]) -> str:
 
 
 def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    """Yield pairs of a name ``heads.#.…`` and an array with the heads as its first index: of the
-    arrays ``heads.0.…``, ``heads.1.…``, … with equal shapes.
+    """Yield pairs of a name ``heads.#.…`` and an array with the heads as its first index, put
+    together from the arrays ``heads.0.…``, ``heads.1.…``, …, if no number is missing and all have
+    the same shape and the same type of entries.
     """
     # The arrays by the numbers of their heads, for each name with # in place of the number.
     parts_by_name: dict[str, dict[int, Tensor]] = {}
@@ -104,9 +107,8 @@ def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor
     for name, parts in parts_by_name.items():
         numbers = sorted(parts)
         in_order = [parts[number] for number in numbers]
-        shapes = {part.shape for part in in_order}
-        # A head that is missing, or has another shape, is not made up.
-        if numbers == list(range(len(numbers))) and len(shapes) == 1:
+        forms = {(part.shape, part.kind) for part in in_order}
+        if numbers == list(range(len(numbers))) and len(forms) == 1:
             yield name, stack_of(name, in_order)
 
 
@@ -114,8 +116,9 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
     """Yield the layers whose arrays are called as a layout says.
 
     The layout has names such as ``*q_proj.weight``. For each array that fits the first of them, the
-    text that ``*`` stands for says how the other arrays of the layer are called. All of them have
-    to be there, but for O.
+    text that ``*`` stands for says how the other arrays of the layer are called. All of these have
+    to be there, but for O. InvalidCaseError, when a layer is asked for, if its shapes do not show
+    how it is stored.
     """
     first_name = next(iter(layout.names.values()))
     pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
@@ -123,7 +126,7 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
         match = pattern.fullmatch(name_in_file)
         if match is None:
             continue
-        # The text of *; a name without * has no group, and the star is empty.
+        # The text of *. In a name without *, as a user may give it, the star is empty.
         star = "".join(match.groups())
         if _may_be_layer(star, layout, available):
             stored = arrays_called(layout.names, star, available)
@@ -139,7 +142,8 @@ def _may_be_layer(star: str, layout: Layout, available: Mapping[str, Tensor]) ->
     """
     if not re.search(layout.star, star):
         return False
-    # By this array models of the same names are told apart; the name is empty if none is needed.
+    # Models with the same names of matrices are distinguished by this array; the name is empty if
+    # none is needed.
     if layout.beside and layout.beside.replace("*", star) not in available:
         return False
     return not _is_cross_attention(star, available)
@@ -163,7 +167,7 @@ def _layer(
     """
     biases = biases_beside(stored, star, layout, available)
     parts = oriented(stored, biases, layout)
-    # One array with K above V is divided into its halves.
+    # One array with K above V, and its bias, are divided into their halves.
     if "KV" in parts:
         parts = halved(parts, "matrix")
         biases = halved(biases, "bias")
@@ -178,21 +182,21 @@ def _layer(
         readings=layout.readings,
         assumed=layout.assumed,
     )
-    # Models with these names may differ in how they cut one array (3d, d).
+    # The text says how models with these names cut one array (3d, d), if they differ.
     if layout.as_rows:
         layer = _as_rows_are_cut(layer, layout, stored["Q"], available)
     return layer
 
 
 def _is_cross_attention(star: str, available: Collection[str]) -> bool:
-    """Return whether a layer is cross-attention, whose keys are of other tokens than its queries,
-    as a norm shows that has a name such as ``norm_context.weight``: it is for these tokens alone.
+    """Return whether a layer is shown to be cross-attention, whose keys are of other tokens than
+    its queries, by a norm for these tokens, with a name such as ``norm_context.weight``.
 
     ``star`` is what the names of the layer's arrays begin with, as ``layers.0.attn.``. The norm
     stands in this module, or in the one around it, ``layers.0.``; ``available`` are the names of
-    all arrays. Other cross-attention is known by its own name elsewhere.
+    all arrays. Cross-attention with a name of its own is found by
+    :func:`_has_keys_of_other_tokens`.
     """
-    # without the last part of the name: ``layers.0.``
     around = without_last_word(star, ".")
     for name in NAMES["other_tokens_beside"]:
         if f"{star}{name}" in available or f"{around}{name}" in available:
@@ -207,9 +211,10 @@ def _as_rows_are_cut(
     this shape cut one array with Q, K and V in different ways.
 
     GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
-    first, or of StarCoder, which goes by heads. A mask of four indices beside it, or a norm without
-    β, is of nanoGPT; names of Flax are of GPT-2. In these cases, and for other shapes, the cut of
-    the layout is right, and the layer is returned as it is.
+    first, or of StarCoder, which has the rows head by head. The cut of the layout is right, and the
+    layer is returned as it is, in these cases: the array has another shape than (3d, d); its name
+    is of Flax, which has GPT-2; or a mask of four indices, or a norm without β, is beside it, as in
+    nanoGPT.
 
     Parameters
     ----------
@@ -248,18 +253,19 @@ def named_layers(
         and perhaps ``output``, with the names, in which ``*`` stands for what differs from layer to
         layer. ``None`` and empty names are those of options that are not given.
     said : StoredAs or None
-        How the arrays are stored, as a user says it; else it is what their names say.
+        How the arrays are stored, as a user says it; what ``said`` leaves open, or all if it is
+        ``None``, is what their names say.
 
     Raises
     ------
     InvalidCaseError
-        If a name is missing, is that of K and V alone, or fits no array, or one of no layer.
+        If a name is missing, is given for K and V alone, fits no array, or fits an array that is in
+        no layer.
     """
-    # What is empty is not given, as None.
     given = {option: name for option, name in names.items() if name}
     letters = _names_by_letters(given)
     layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
-    # All that is given has to be in each layer, O too, which a layer may lack if it is not given.
+    # A layer may lack O only if the name of O is not given.
     are_complete = all(layer.parts.keys() == letters.keys() for layer in layers)
     if not layers or not are_complete:
         raise _no_layer_has(given, available)
@@ -292,8 +298,10 @@ def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
                 missing[0], "is missing: give the names of query, key and value, or of none"
             )
         letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
-        # The array may have K above V: of K and V alone no cut is known.
-        if letters["Q"] != letters["K"] == letters["V"]:
+        # One array with K and V may have one above the other, or their rows in turn: no layout
+        # says it. The same name for all three is one array with Q, K and V.
+        is_one_for_keys_and_values = letters["K"] == letters["V"]
+        if is_one_for_keys_and_values and letters["Q"] != letters["K"]:
             raise InvalidCaseError(
                 "value", "must not be the array of the keys: save keys and values as two arrays"
             )
@@ -303,8 +311,8 @@ def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _no_layer_has(given: Mapping[str, str], available: Mapping[str, Tensor]) -> InvalidCaseError:
-    """Return the error for given names, by their options, that are not those of one layer: about
-    the first name that fits no array, or, if all of them fit some, about different layers.
+    """Return the error for given names, by their options, that do not name all arrays of a layer:
+    it names the first that fits no array; if each fits some, the texts that * stands for differ.
     """
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
@@ -318,8 +326,8 @@ _SHORT_STAR = "[^./]*"
 
 
 def _star_of(name: str, available: Collection[str]) -> str:
-    """Return a regular expression of what * in a given name stands for: of any text only where no
-    array of ``available`` fits with a text without dots and slashes.
+    """Return a regular expression for the text that * in a given name stands for: a text without
+    dots and slashes, if with such a text some name in ``available`` fits; else any text.
     """
     short = re.compile(re.escape(name).replace(r"\*", _SHORT_STAR))
     return _SHORT_STAR if any(map(short.fullmatch, available)) else ".*"
@@ -333,15 +341,16 @@ def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
 
 
 def _with_one_head_by_shape(layer: LayerTensors) -> LayerTensors:
-    """Return the layer with ``is_one_head`` set: whether it is taken for one head if nothing else
-    is said. It is if Q has one row, or fewer rows than columns, or if Q, K and V are three matrices
-    in one array.
+    """Return the layer with ``is_one_head``: whether it is taken for one head if nobody says a
+    number of heads. It is if Q, a matrix, has one row, or fewer rows than columns; or if one array
+    has Q, K and V as its first index.
     """
     query = layer.parts["Q"]
     if len(query.shape) != 2:
         # One array (3, ·, ·) has Q, K and V as its first index; of Q alone it is the heads.
         return replace(layer, is_one_head=layer.is_stacked)
     rows, columns = query.shape
+    # Q is taken for a third of one array with Q, K and V.
     if layer.is_stacked:
         rows //= 3
     # Q of all heads is square in most models: fewer rows are those of one head.
@@ -351,8 +360,8 @@ def _with_one_head_by_shape(layer: LayerTensors) -> LayerTensors:
 def _check_each_is_in_a_layer(
     available: Mapping[str, Tensor], given: Mapping[str, str], layers: Iterable[LayerTensors]
 ) -> None:
-    """Check that each array that a given name fits is in one of the layers; InvalidCaseError if one
-    is not. ``given`` has the given names by their options.
+    """Check that each array that fits a given name is in one of the layers; InvalidCaseError if an
+    array is in none. ``given`` has the given names by their options.
     """
     used = file_names(part for layer in layers for part in layer.parts.values())
     for option, name in given.items():
@@ -372,10 +381,11 @@ def _layout_of_given(
 ) -> Layout:
     """Return the layout of arrays with given names: how they are called and stored.
 
-    Its ``cut`` says how one array with Q, K and V is divided into the three: as the table of
-    layouts says for its name, else it is ``unknown``. From the table it has also ``readings`` and
-    ``as_rows``, which say in words how models with these names differ in the cut. Names as ``W_Q``
-    have the order of three indices of TransformerLens, in ``index_orders``.
+    * Its ``cut`` is how one array with Q, K and V is divided into the three: as the table of
+      layouts says for its name, with the words on it in ``readings`` and ``as_rows``; if the table
+      does not know the name, ``unknown``.
+    * Its ``index_orders`` are those of TransformerLens for names as ``W_Q``, and else ``None``.
+    * What a user says of either replaces it.
 
     Parameters
     ----------
@@ -385,9 +395,9 @@ def _layout_of_given(
     available : collection of str
         The names of all arrays.
     said : StoredAs
-        What a user says, which replaces what names and table say.
+        How arrays are stored, as a user says it.
     """
-    # A regular expression for the text that * stands for; ^ and $, as it has to fit all of it.
+    # The expression has to fit the whole text that * stands for: so there are ^ and $.
     star = f"^{_star_of(letters['Q'], available)}$"
     given = Layout(names=letters, cut="unknown", star=star)
     # One array has Q, K and V if one name is given for them: only such an array has a cut.
@@ -405,9 +415,12 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     """Return the layout of one array with Q, K and V by its given name; ``None`` if the table has
     none with such names, or several that are cut differently.
 
-    As for names that are found, the first row of the table that fits counts. If the name of O is
-    given, a row fits if it has this name, or names no O. Else each name that O has in the table may
-    be that of the model, and the first rows for all of these names have to be cut alike.
+    A row of the table fits if it has the name of the array. Of those the first one counts, as for
+    usual names, but for O:
+
+    * If the name of O is given, a row fits only if its name of O is the same, or it has none.
+    * If it is not given, O may have any of the names that it has in these rows. For each of these
+      names the first row counts, and all of them have to be cut alike.
 
     Parameters
     ----------
@@ -418,12 +431,13 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     """
     pattern = _expression(letters["Q"], available)
     stacked_names = [name for name in available if pattern.fullmatch(name)]
-    # The first fitting row by the name of O in it; if that is given, the first of all under "".
+    # The first fitting row for each name of O in the rows; if the name of O is given, only one row,
+    # under the empty text.
     first_fitting: dict[str, Layout] = {}
     for layout in LAYOUTS:
         if not _are_names_of(stacked_names, layout):
             continue
-        # empty if the row names no O: then every given name of O ends in it
+        # Empty if the row has no name of O: every given name ends in the empty text.
         usual_output = layout.names.get("O", "")
         if "O" not in letters:
             first_fitting.setdefault(usual_output, layout)
@@ -450,7 +464,8 @@ def _are_names_of(stacked_names: Iterable[str], layout: Layout) -> bool:
     for name in stacked_names:
         with_dots = KERNEL.sub("weight", name.replace("/", "."))
         star = with_dots.removesuffix(end)
-        # The layout may say what * stands for.
+        # A name without this end is not changed. The layout may say what * has to be; its
+        # expression is empty, and fits all, if it does not.
         if star == with_dots or not re.search(layout.star, star):
             return False
     return True
@@ -467,12 +482,13 @@ def listed(available: Mapping[str, Tensor]) -> str:
 def usual_layers(
     available: Mapping[str, Tensor], said: StoredAs | None = None
 ) -> list[LayerTensors]:
-    """Return the layers with usual names, in their order; none where there are no such names.
+    """Return the layers with usual names, in their order; an empty list if there are no such names.
 
-    ``said`` is how arrays are stored, as a user says it: it wins over the table. An array belongs
-    to one layer, and to one role in it unless Q, K and V are stacked. Where the names fit several
-    layouts, those with an output matrix come before all others, and then the first in the table. A
-    file with no such names and one array may be Q, K and V in one.
+    ``said`` is how arrays are stored, as a user says it, which is taken before what the table says;
+    ``None`` if nothing is said. An array belongs to one layer, and is one matrix in it unless Q, K
+    and V are stacked. Where names fit several layouts, layers with an output matrix are taken
+    before all others, and among them the first layout in the table. If no names are usual, and
+    there is only one array, this may be Q, K and V in one.
     """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
@@ -497,14 +513,16 @@ def usual_layers(
 
 
 def _has_keys_of_other_tokens(layer: LayerTensors) -> bool:
-    """Return whether a layer is cross-attention by the name of its V, which has that of its module
-    in it, as ``cross_attn.v_proj.weight``.
+    """Return whether a layer is cross-attention by the name of its V, which has the name of its
+    module in it, as ``cross_attn.v_proj.weight``.
     """
     return "attention to other tokens" in kinds_of(layer.parts["V"].name)
 
 
 def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
-    """Return the names of all arrays of a file that these tensors are, or are made from."""
+    """Return the names of all arrays of a file that are among these tensors, or from which one of
+    them is made.
+    """
     return frozenset().union(*(part.file_names for part in parts))
 
 
@@ -529,11 +547,12 @@ def _sort_key(layer: LayerTensors) -> list[tuple[int, str]]:
     """Return what layers are sorted by: their names, with numbers in them by their values, so that
     ``layers.2.`` comes before ``layers.10.``.
 
-    It is a list of pairs, of a text (0, text), and of a number how many digits it has, and these:
-    of ``layers.12.`` the list [(0, "layers."), (2, "12"), (0, ".")].
+    It is a list of pairs: (0, text) for a text, and for a number how many digits it has and these
+    digits. So ``layers.12.`` has [(0, "layers."), (2, "12"), (0, ".")].
     """
-    # Texts and numbers alternate. Without zeros in front a number with more digits is larger.
-    pieces = re.split("0*([0-9]+)", layer.name)  # numbers are at odd places
+    # Texts and numbers alternate, numbers at odd places. Of numbers without zeros in front that
+    # with more digits is larger, and of equally many digits that which is later as a text.
+    pieces = re.split("0*([0-9]+)", layer.name)
     return [(len(piece) if i % 2 else 0, piece) for i, piece in enumerate(pieces)]
 
 
@@ -543,8 +562,9 @@ def are_named_alike(layers: Iterable[LayerTensors]) -> bool:
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:
-    """Return the layer of matrices that are given by their letters: K, Q and V, or A and V, and
-    perhaps O. Raises InvalidCaseError if these are others.
+    """Return the layer, with an empty name, of matrices that are given by their letters: K, Q and
+    V, or A and V, and perhaps O. InvalidCaseError if the letters are others, or a matrix is not an
+    array or lists of numbers. Shapes are not compared.
     """
     if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
         raise InvalidCaseError(
@@ -554,7 +574,8 @@ def given_layer(given: Mapping[str, Any]) -> LayerTensors:
 
 
 def kinds_of(name: str) -> list[str]:
-    """Return the kinds of arrays, such as ``norms`` or ``MLPs``, of which the name of an array
-    speaks, those of the table in its order: what a model has besides attention to the same tokens.
+    """Return the kinds of arrays, such as ``norms`` or ``MLPs``, that the name of an array shows,
+    in the order of the table; empty if it shows none. These kinds are what a model has in addition
+    to the matrices of attention to the same tokens.
     """
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]

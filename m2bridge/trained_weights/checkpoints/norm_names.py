@@ -7,13 +7,13 @@ What names do not say:
 * ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
   :func:`_ends_without_norm`.
 * ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
-* Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
-  a user.
+* A norm of Gemma has the factors 1 + γ, under the same names: ``config.json`` beside the file says
+  so, or a user.
 
 A *row* of the table of norms in ``names.toml`` has the names of a query matrix and of γ, in which
 ``*``, the *star*, stands for the same text, as ``layers.0.``; the place of the norm; and, where
-models with these names differ, what tells them apart or is assumed. ``available`` are all arrays of
-a file by their names.
+models with these names differ, what distinguishes them or is assumed. ``available`` are all arrays
+of a file by their names.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, NormTensors
 
 
 def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
-    """Return the norm with a usual name beside the queries of this name; ``None`` if there is none.
+    """Return the norm with a usual name beside the matrix Q whose array is called ``query``;
+    ``None`` if there is none.
 
-    Each row of the table has a name of queries, such as ``*self_attn.q_proj.weight``, and one of γ,
-    in which ``*`` stands for the same text. The first row is taken whose arrays are there.
+    Each row of the table has a name of Q, such as ``*self_attn.q_proj.weight``, and one of γ, in
+    which ``*`` stands for the same text. The first row is taken whose arrays are there.
     """
     for row in NAMES["norms"]:
         end = row["query"].removeprefix("*")
@@ -44,8 +45,9 @@ def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | N
 
 
 def _name_of_gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
-    """Return the name that γ has in a file: ``name``, which ends in ``weight``, or with ``scale``,
-    as in Flax, or ``gamma``, as in TensorFlow, in place of it; ``None`` if there is none of these.
+    """Return the name that γ has in a file: ``name``; or, if this ends in ``.weight``, the name
+    with ``scale`` at the end, as in Flax, or ``gamma``, as in TensorFlow. ``None`` if there is no
+    array with one of these names.
     """
     for end in ("weight", "scale", "gamma"):
         name_of_gamma = re.sub(r"(?<=\.)weight$", end, name)
@@ -55,10 +57,10 @@ def _name_of_gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
 
 
 def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
-    """Return whether the arrays are there that a row of the table of norms needs besides γ.
+    """Return whether the arrays are there that a row of the table of norms needs in addition to γ.
 
-    Under ``adds_one`` and ``beside`` it may have the name of an array, in which ``*`` stands for
-    ``star``; under ``model`` an expression that the name of some array has to fit.
+    Under ``adds_one`` and ``beside`` the row may have the name of an array, in which ``*`` stands
+    for ``star``; under ``model`` an expression that has to fit a part of the name of some array.
     """
     needed = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
     if any(name not in available for name in needed):
@@ -69,13 +71,13 @@ def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor
 def _norm_of_row(
     row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
-    """Return the norm as a row of the table of norms says. Where the row leaves open its place or
-    its kind, the clause ``asks`` of the norm says what a user has to say.
+    """Return the norm as a row of the table of norms says. Where the row leaves open the place or
+    the kind of the norm, its clause ``asks`` says what a user has to say.
 
     ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
     """
     beta = beta_beside(gamma, available)
-    # A norm with β is a LayerNorm.
+    # A norm with β is a LayerNorm, whatever the row says.
     is_rms = beta is None and row.get("rms", False)
     place = _place_of_row(row, star, available)
     is_kind_open = beta is None and not is_rms and _kind_has_to_be_asked(row, star, available)
@@ -92,8 +94,9 @@ def _norm_of_row(
         kind="rms" if is_rms else "layer",
         gamma=available[gamma],
         beta=beta,
-        # A place that has to be asked for counts as before the layer until it is said.
+        # A place that has to be asked for counts as before the layer until a user says it.
         place="post" if place == "post" else "pre",
+        # The array under this key is there: ``_is_row_of``.
         adds_one="adds_one" in row,
         asks=asks,
         assumed=row.get(assumption, ""),
@@ -133,20 +136,21 @@ def _kind_has_to_be_asked(row: Mapping[str, Any], star: str, available: Collecti
     """Return whether a row of the table of norms leaves open if a norm without β is a LayerNorm or
     an RMSNorm, so that a user has to say it.
 
-    The row does not say that it is an RMSNorm. ``star`` is what ``*`` in the row stands for.
+    Only for rows that do not say that the norm is an RMSNorm. ``star`` is what ``*`` in the row
+    stands for, and ``available`` are the names of all arrays.
     """
     # Under ``asks_with`` is the name of an array. Models with it have norms of either kind under
     # the names of this row; without it the norm is a LayerNorm.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
-    # With ``layer`` the row says that it is a LayerNorm. With ``assumed_without_beta`` it says what
-    # is assumed, which is told to the user and not asked.
+    # With ``layer`` the row says that the norm is a LayerNorm. With ``assumed_without_beta`` the
+    # row says what is assumed of it, which results name, so that nobody has to be asked.
     return "layer" not in row and "assumed_without_beta" not in row
 
 
 def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the β beside a γ of this name; ``None`` if there is none."""
-    # TensorFlow's names end with the number of an output.
+    """Return the β beside the γ with the name ``gamma``; ``None`` if there is none."""
+    # Names of TensorFlow end with the number of an output, that of β, too.
     number = ":0" if gamma.endswith(":0") else ""
     for name in _beta_names(gamma.removesuffix(number)):
         if f"{name}{number}" in available:
@@ -158,23 +162,24 @@ def _beta_names(gamma: str) -> Iterator[str]:
     """Yield the names that β may have beside a γ of this name, as ``norm.bias`` for
     ``norm.weight``.
     """
-    ends_of_beta: dict[str, list[str]] = NAMES["beta"]  # by the end of the name of γ
+    # For each end that a name of γ may have, the ends that β may have in its place.
+    ends_of_beta: dict[str, list[str]] = NAMES["beta"]
     for end_of_gamma, ends in ends_of_beta.items():
         if gamma.endswith(end_of_gamma):
             yield from (gamma.removesuffix(end_of_gamma) + end for end in ends)
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
-    """Return True if the model of a layer has no norm at its end, so that its norms stand after
-    layers; False if it has one, and norms before layers; ``None`` if that is not seen.
+    """Return whether the model of a layer has no norm at its end, so that the norms of its layers
+    stand after them; ``None`` if that is not seen.
 
-    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. Models with norms
-    before their layers have one more at their end (OPT, Whisper, mBART, ESM); BART and the OPT of
-    350 million weights have none, and norms after their layers.
+    ``layer`` is the beginning of the names of the arrays of the layer, ``encoder.layers.0.``.
+    Models with norms before their layers have one more norm at their end (OPT, Whisper, mBART,
+    ESM); BART and the OPT of 350 million weights have none, and norms after their layers.
 
-    It is not seen of a layer in a file without the embeddings of its model, which may lack the norm
-    too. Nor is it of Fairseq's wav2vec 2.0, which has positions by convolutions (``pos_conv``): it
-    has a norm of this name whatever the place of the others.
+    It is not seen in two cases: in a file without the embeddings of the model, which may lack the
+    norm at the end, too; and of Fairseq's wav2vec 2.0, which has positions by convolutions
+    (``pos_conv``), and a norm with such a name whatever the place of the others.
     """
     model = re.sub(r"layers\.\d+\.$", "", layer)
     if any(name.startswith(f"{model}pos_conv") for name in available):
@@ -182,6 +187,7 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
     ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
     if any(f"{model}{name}.weight" in available for name in ends):
         return False
+    # Without embeddings the file may be a part of a model, without its end.
     embeddings = ("embed_positions.weight", "embed_tokens.weight")
     has_embeddings = any(f"{model}{name}" in available for name in embeddings)
     return True if has_embeddings else None

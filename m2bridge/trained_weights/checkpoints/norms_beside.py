@@ -1,8 +1,9 @@
 """Norms in the block around a layer whose names are in no row of the table.
 
 A layer without its norm, or with a norm of ones, is another layer. So a norm that stands beside the
-module of a layer, of which no norm is known, is asked for; where an option or ``config.json`` says
-that there is a norm before the layer, it is that one if there is one alone.
+module of a layer whose norm is not known is not passed over: where an option or ``config.json``
+says that there is a norm before the layer, it is taken for this norm if it is the only one; else a
+user is asked.
 
 The *module* of a layer is what the names of its arrays begin with, as ``layers.0.attn.``, and the
 *block* is the module around that, ``layers.0.``. γ are the factors of a norm, and β is its shift.
@@ -37,8 +38,8 @@ def with_norms_beside(
     said: str | None,
     architecture: Architecture | None,
 ) -> list[LayerTensors]:
-    """Return the layers, each with the norm beside it if the name of that norm is in no row of the
-    table, and an option or config.json says that it is before the layer.
+    """Return the layers. A layer whose norm is not known by the table gets the norm beside it, if
+    there is one, and an option or config.json says that a norm is before the layer.
 
     Parameters
     ----------
@@ -46,16 +47,16 @@ def with_norms_beside(
     available : dict
         All arrays by their names.
     said : str or None
-        The option ``norm``: ``layer``, ``rms`` or ``rms1`` of a norm before each layer, ``none`` of
-        layers without norms, or ``None`` if it is not given.
+        The option ``norm``: ``layer``, ``rms`` or ``rms1`` if such a norm is before each layer,
+        ``none`` if no norm is, ``None`` if the option is not given.
     architecture : Architecture or None
-        The model that config.json says.
+        The model that config.json says; ``None`` if that is not known.
 
     Raises
     ------
     InvalidCaseError
-        If there is a norm of another name, and nothing says that it is before the layer; or if
-        there are several, and one of them is before the layer.
+        If norms whose names are not in the table stand beside a layer, and nothing says that a norm
+        is before the layer, or there are several of them.
     """
     used = file_names(part for layer in layers for part in layer.all_tensors())
     found = []
@@ -63,10 +64,10 @@ def with_norms_beside(
         gammas: list[Tensor] = []
         if not _needs_no_norm(layer, said, architecture):
             gammas = list(_gammas_in_block(layer, available))
-            # Without one in its block, the norm may be in a list of all norms.
+            # If there is none in the block, the norm may be in a list of all norms of the model.
             if not gammas:
                 gammas = list(_gammas_with_number(layer, available))
-        # A norm that is read with another layer is not that of this one.
+        # A norm that is read with another layer is not the norm of this one.
         unread = [gamma for gamma in gammas if gamma.name not in used]
         kind = _kind_of_norm(said, architecture)
         found.append(_with_norm(layer, unread, available, kind))
@@ -76,8 +77,9 @@ def with_norms_beside(
 def _needs_no_norm(
     layer: LayerTensors, said: str | None, architecture: Architecture | None
 ) -> bool:
-    """Return whether no norm has to be looked for beside a layer: its norm is known, it is one head
-    of given letters, or the option ``norm`` or the architecture says that none is before it.
+    """Return whether no norm has to be looked for beside a layer, in one of three cases: its norm
+    is known; its names or shapes are those of one head, which was taken out of a model; or the
+    option ``norm``, ``said``, or else the architecture, says that no norm is before it.
     """
     if layer.norm is not None or layer.is_one_head or said == "none":
         return True
@@ -86,9 +88,11 @@ def _needs_no_norm(
 
 
 def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | None:
-    """Return the kind of the norm of each layer, ``layer``, ``rms``, or with 1 at the end where it
-    multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``none`` if the option says
-    that there is no norm, and ``None`` if neither says a kind.
+    """Return the kind of the norm of each layer, as the option ``norm``, ``said``, or else
+    config.json says it: ``layer`` or ``rms``, with 1 at the end if it multiplies by 1 + γ.
+
+    The result is ``none`` if the option says that there is no norm, and ``None`` if neither says
+    that there is one.
     """
     if said is not None or architecture is None:
         return said
@@ -96,12 +100,13 @@ def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | 
 
 
 def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays in the block of a layer that are taken for γ of a norm of its tokens: by
-    their names, and as they have as many entries as tokens have.
+    """Yield the arrays in the block of a layer that :func:`_is_gamma` takes for γ of a norm of its
+    tokens.
     """
     modules = modules_of(layer)
     blocks = blocks_around(modules)
-    # A block that is the whole file has no name: its norms have one dot in theirs, as norm1.weight.
+    # Around a module as ``attn.`` the block is the whole file: its norms have names with one dot,
+    # as ``norm1.weight``.
     is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
     # In a list of modules without names the norm may be the module before that of attention.
     module_before = _module_before(common_module(layer))
@@ -116,8 +121,8 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
 
 
 def _module_before(module: str) -> str:
-    """Return the beginning of the names of the module before this one in a list of modules, as
-    ``layers.0.`` for ``layers.1.``; empty if there is none.
+    """Return the path of the module before this one in a list of modules, as ``layers.0.`` for
+    ``layers.1.``; empty if it is the first one, or its path does not end with a number.
     """
     match = re.fullmatch(r"(.*[./]|)(\d{1,9})([./])", module)
     if match is None:
@@ -138,13 +143,13 @@ def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) ->
 
 
 def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
-    """Return whether an array is γ of a norm, and not β, by its name, and has as many entries as
-    the tokens of a layer have.
+    """Return whether an array may be γ of the norm of a layer: it is a vector with as many entries
+    as the tokens of the layer have, and its name is that of a γ, not of a β.
 
     In a list of modules without names, as ``0.weight``, a vector of weights is taken for γ, too.
     """
     kinds = kinds_of(part.name)
-    # a norm of cross-attention is not the one before this layer
+    # A norm of cross-attention is not the norm of this layer.
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
     # V has a column for each entry of a token.
@@ -160,8 +165,9 @@ def _with_norm(
     """Return the layer with the norm before it whose γ is the one of ``gammas``; without any γ, the
     layer as it is.
 
-    ``kind`` is ``layer`` or ``rms``, with 1 at the end if the norm multiplies by 1 + γ; ``None`` if
-    it is not known that there is a norm before the layer.
+    ``kind`` is the kind of the norm before the layer: ``layer`` or ``rms``, with 1 at the end if it
+    multiplies by 1 + γ; ``None`` if it is not known that there is such a norm. It is ``none`` only
+    without any γ.
 
     Raises
     ------
@@ -188,11 +194,9 @@ def _with_norm(
 def _is_not_known(
     layer: LayerTensors, gammas: Sequence[Tensor], kind: str | None
 ) -> InvalidCaseError:
-    """Return the error about a layer beside which γ of one or several norms are found, of which it
-    is not known whether one of them, and which, is before the layer.
-
-    ``kind`` is ``None`` if not even that is known; else it is the kind of the norm that is before
-    the layer, and there are several γ.
+    """Return the error about a layer beside which γ of one or several norms are found. If ``kind``
+    is ``None``, it is not known whether one of these norms is before the layer; else one of several
+    is, of this kind, and it is not known which.
     """
     named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])
     of_layer = f"the layer of '{visible(layer.parts['V'].name):.120}'"

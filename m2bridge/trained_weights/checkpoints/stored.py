@@ -32,12 +32,12 @@ MOST_CONFIGURATION = 1_000_000
 
 
 def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays without the state of an optimizer, and without averages of the weights
-    where the weights themselves are there.
+    """Return the arrays by their names, without the state of an optimizer, and without averages of
+    the weights where the weights themselves are there.
     """
     found = {name: part for name, part in available.items() if not _is_copy(name, "optimizers")}
     weights = {name: part for name, part in found.items() if not _is_copy(name, "averages")}
-    # Of a file with averages alone, they are the weights.
+    # In a file without other matrices the averages are the weights.
     has_matrix = any(len(part.shape) > 1 for part in weights.values())
     return weights if has_matrix else found
 
@@ -48,8 +48,8 @@ def _is_copy(name: str, kind: str) -> bool:
 
 
 def refused_form(names: Mapping[str, Any]) -> str:
-    """Return why arrays with these names are not read as weights, with the first such name; empty
-    if they are read.
+    """Return a clause on why arrays with these names are not read as weights, with the name of the
+    first array in a form that is refused; empty if there is none.
     """
     for form in NAMES["refused"]:
         for name in names:
@@ -59,13 +59,14 @@ def refused_form(names: Mapping[str, Any]) -> str:
 
 
 def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays with those of LLM.int8() of bitsandbytes in place of their integers: each
-    row of integers times its scale, divided by 127.
+    """Return the arrays by their names, with the weights in place of the integers that LLM.int8()
+    of bitsandbytes stores: each row of integers times its scale, divided by 127. Other arrays stay
+    as they are, and the arrays of scales are removed.
 
     Raises
     ------
     InvalidCaseError
-        If scales have another length, or the integers another order.
+        If there is not a scale for each row of a matrix, or the integers do not stand row by row.
     """
     found = dict(available)
     for name, scales in available.items():
@@ -77,21 +78,18 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
             raise InvalidCaseError(
                 "weights", f"'{visible(name):.60}' has no matrix of integers with as many rows"
             )
-        # The arrays beside the integers that are no weights of their own, and are removed.
-        others = [scales]
         order = available.get(f"{module}weight_format")
         if order is not None:
             _check_rows_are_in_order(order)
-            others.append(order)
-        found[weight.name] = _scaled(weight, others)
-        for part in others:
-            del found[part.name]
+            del found[order.name]
+        del found[scales.name]
+        found[weight.name] = _scaled(weight, scales, order)
     return found
 
 
 def _check_rows_are_in_order(order: Tensor) -> None:
-    """Check that the integers of a matrix stand row by row, as the number 0 in the array
-    ``weight_format`` beside it says; InvalidCaseError for other numbers, which mean tiles.
+    """Check that the integers of a matrix stand row by row, as the number 0 in ``order``, the array
+    ``weight_format`` beside the matrix, says; InvalidCaseError for other numbers, which mean tiles.
     """
     if order.array().tolist() not in (0, [0]):
         raise InvalidCaseError(
@@ -101,13 +99,17 @@ def _check_rows_are_in_order(order: Tensor) -> None:
         )
 
 
-def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
-    """Return the integers times the scales of their rows, divided by 127, as fractions: a scale is
-    the largest absolute value of the row, which the integer 127 stands for.
+def _scaled(weight: Tensor, scales: Tensor, order: Tensor | None) -> Tensor:
+    """Return the matrix of the integers in ``weight`` times the scales of their rows, divided by
+    127, exactly, as fractions: a scale is the largest absolute value in the row, for which the
+    integer 127 stands.
 
-    ``others`` are the scales, and perhaps the array that says the order of the integers.
+    ``order`` is the array that says the order of the integers; ``None`` if there is none. As it is
+    used to read the weights, it is among the sources of the result.
     """
-    scales = others[0]
+    sources = [weight, scales]
+    if order is not None:
+        sources.append(order)
 
     def read() -> Any:
         """Return integers·scales/127, row by row, as an array of fractions."""
@@ -115,11 +117,13 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
         scale = as_fractions(scales.array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
 
-    return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, *others))
+    return Tensor(weight.name, weight.shape, EXACT, read, sources=tuple(sources))
 
 
 def check_few_fractions(part: Tensor) -> None:
-    """Check that an array is small enough for fractions; TooLargeError if it is not."""
+    """Check that an array has at most :data:`MOST_FRACTIONS` entries; TooLargeError if it has more:
+    as fractions they would take too much memory.
+    """
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
             f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
@@ -139,9 +143,9 @@ class _Adapter:
     alpha : Fraction
         α: the factor is α/r, or α/√r, where r is the rank, the number of rows of A.
     by_root : bool
-        Whether the factor is α/√r.
+        Whether the factor is α/√r, and not α/r.
     columns : bool
-        Whether the matrices that it changes have the shape (in, out).
+        Whether the matrices that it changes have the shape (in, out), and not (out, in).
     """
 
     arrays: Mapping[str, Tensor]
@@ -150,9 +154,10 @@ class _Adapter:
     columns: bool
 
     def factor(self, rank: int, name: str) -> Fraction:
-        """Return α/r, or α/√r, which has to be rational: InvalidCaseError if it is not.
+        """Return the factor, α/r, or α/√r; InvalidCaseError if r is not a square for the latter, so
+        that it is not rational.
 
-        ``rank`` is r, and ``name`` that of an array of the adapter, for messages.
+        ``rank`` is r, at least 1, and ``name`` the name of an array of the adapter, for messages.
         """
         if not self.by_root:
             return self.alpha / rank
@@ -165,21 +170,24 @@ class _Adapter:
 
 
 def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tensor]:
-    """Return the arrays of a model with each matrix W that an adapter changes replaced, exactly, by
-    W + (α/r)·B·A. ``path`` is that of the adapter, a file or a folder.
+    """Return the arrays of a model by their names, with W + (α/r)·B·A, exactly, in place of each
+    matrix W that an adapter changes; or with α/√r, if the adapter says so. ``path`` is the file or
+    the folder of the adapter.
 
     Raises
     ------
     InvalidCaseError
-        If the adapter has other arrays than A and B, or changes a matrix that the model lacks.
+        If the adapter has other arrays than A and B, changes a matrix twice, or one that the model
+        lacks, or changes weights in another way than this.
     ConversionError
-        If it cannot be read.
+        If the adapter cannot be read.
     """
     adapter = _read_adapter(Path(path))
     found = dict(available)
     used = set()
     for name, A in adapter.arrays.items():
         module = _module_changed_by(name)
+        # Arrays B are found by their A; all others are refused below.
         if module is None:
             continue
         B = adapter.arrays.get(name.replace("lora_A", "lora_B"))
@@ -189,6 +197,13 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
                 "adapter",
                 f"'{visible(name):.60}' changes '{visible(module):.60}.weight', which"
                 f" {'the model lacks' if B is not None else 'needs lora_B'}",
+            )
+        # By names with and without a prefix an adapter may have two changes of one matrix.
+        if found[weight.name] is not weight:
+            raise InvalidCaseError(
+                "adapter",
+                f"'{visible(name):.60}' changes '{visible(weight.name):.60}', which another array"
+                " of the adapter changes",
             )
         found[weight.name] = _changed(weight, A, B, adapter)
         used |= {A.name, B.name}
@@ -209,9 +224,9 @@ def _module_changed_by(name: str) -> str | None:
 
 
 def _weight_of(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the matrix ``weight`` of a module; its name in the file may have a prefix more or less
-    than in the adapter, as ``transformer.`` for GPT-2. ``None`` if there is none, or several have
-    such names.
+    """Return the matrix ``weight`` of the module with this path in the adapter. In the file of the
+    model its name may have a prefix more or less, as ``transformer.`` for GPT-2. ``None`` if there
+    is no such matrix, or several have such names.
     """
     name = f"{module}.weight"
     if name in available:
@@ -251,12 +266,13 @@ _UNSET: tuple[Any, ...] = (None, False, {}, [], "none")
 
 
 def _read_adapter(path: Path) -> _Adapter:
-    """Return the adapter in a folder, or in a file with its adapter_config.json beside it.
+    """Return the adapter in a folder, with the files adapter_model.safetensors and
+    adapter_config.json; or in a file with its adapter_config.json beside it.
 
     Raises
     ------
     ConversionError
-        If a file cannot be read, or does not say α.
+        If a file cannot be read, or the configuration does not say α.
     InvalidCaseError
         If the adapter changes matrices in another way than W + (α/r)·B·A.
     """
@@ -292,14 +308,14 @@ def _adapter_configuration(file: Path) -> dict[str, Any]:
 
 
 def _check_is_plain(config: Mapping[str, Any], file: Path) -> None:
-    """Check that an adapter adds (α/r)·B·A to the weights of the model, by its configuration; a
-    ``file`` of this name is in messages.
+    """Check by the configuration of an adapter that it adds factor·B·A to the weights of the model
+    as they are, and does nothing else. ``file`` is that of the configuration, for messages.
 
     Raises
     ------
     InvalidCaseError
-        If it is of a kind that changes weights in another way, or that is not known; or if it
-        belongs to weights that were changed when training began.
+        If the adapter is of another kind, or of one that is not known; or if it belongs to weights
+        that were changed when training began.
     """
     kind = config.get("peft_type")
     if kind not in (None, "LORA"):
@@ -321,17 +337,21 @@ def _check_is_plain(config: Mapping[str, Any], file: Path) -> None:
 
 
 def _changed(weight: Tensor, A: Tensor, B: Tensor, adapter: _Adapter) -> Tensor:
-    """Return W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out).
+    """Return the tensor W + factor·B·A, or W + factor·(B·A)ᵀ where W has the shape (in, out); it is
+    computed when it is read.
 
     ``weight`` is W, A has the shape (r, in), and B the shape (out, r). InvalidCaseError if their
-    shapes do not fit, or r = 0, for which α/r is no number.
+    shapes do not fit, or r = 0, for which α/r is not a number; TooLargeError, when the tensor is
+    read, if W has too many entries for fractions.
     """
     are_matrices = len(A.shape) == len(B.shape) == 2
     can_be_multiplied = are_matrices and 0 < A.shape[0] == B.shape[1]
-    # The empty shape is that of no matrix.
-    shape = (B.shape[0], A.shape[1]) if can_be_multiplied else ()
-    if adapter.columns:
-        shape = shape[::-1]
+    # The shape that W has to have, (out, in) or (in, out); ``None`` if there is no product.
+    shape = None
+    if can_be_multiplied:
+        shape = (B.shape[0], A.shape[1])
+        if adapter.columns:
+            shape = shape[::-1]
     if weight.shape != shape:
         raise InvalidCaseError(
             "adapter",

@@ -55,7 +55,8 @@ class Norm:
     kind : str
         ``layer`` or ``rms``.
     gamma, beta : array or None
-        γ and β, of length d; ``None`` stands for γ = 1 and β = 0.
+        γ, by which the norm multiplies, and β, which it adds, of length d; ``None`` stands for
+        γ = 1 and β = 0.
     name : str
         The name of the tensor of γ; empty if there is none.
     place : str
@@ -96,7 +97,8 @@ def is_before(name: str, place: str, norm: str | None) -> bool:
         return place == "pre"
     if norm == "none":
         return False
-    # Some names are those of norms before and after a layer, which only the code of a model tells.
+    # Some names belong to norms before a layer in one model and after it in another: of these the
+    # option says that they are before. Other names of norms after a layer are not moved.
     return place == "pre" or bool(re.search(NAMES["either"], name))
 
 
@@ -109,9 +111,10 @@ class HeadArrays:
     layer, head : int
         Counted from 1.
     matrices : dict
-        The arrays by the letters K, Q, V, or A, V, and perhaps O.
+        The arrays by the letters K, Q, V, or A, V, and perhaps O: K and Q of shape (a, d), A of
+        shape (d, d), V of shape (v, d), and O of shape (d', v).
     kind : str
-        The type of the entries; of several the least precise.
+        The type of the entries; if it differs from matrix to matrix, the least precise.
     K_bias, Q_bias, V_bias : array or None
         The biases of the head, of lengths a, a and v.
     O_bias : array or None
@@ -176,8 +179,8 @@ class NormTensors:
             yield self.beta
 
     def read(self, width: int) -> Norm:
-        """Return the norm, read now, of tokens with ``width`` entries; InvalidCaseError if γ or β
-        has another length.
+        """Return the norm, read now, of vectors with ``width`` entries: tokens, or the outputs of
+        the layer for a norm after it. InvalidCaseError if γ or β has another length.
         """
         # For errors: what the entries are for, and how to do without the norm.
         advice = "say that norm is none" if self.place == "pre" else ""
@@ -208,7 +211,8 @@ class LayerTensors:
         The tensors of matrices by the letters K, Q, A, V, O. Where one array has Q, K and V, these
         three letters have this one tensor.
     biases : dict
-        The tensors of biases by the letters K, Q, V, O, in the same way.
+        The tensors of biases by the letters of their matrices, K, Q, V, O; where one array has the
+        biases of Q, K and V, these letters have this one tensor.
     norm : NormTensors or None
         The norm before or after the layer.
     cut : str
@@ -217,9 +221,10 @@ class LayerTensors:
     key_value_heads : int or None
         The number of heads of keys and values, where ``config.json`` says it.
     own_heads : int or None
-        The number of heads, where an array beside the layer shows it.
+        The number of heads, where an array beside the layer shows it; else ``None``.
     is_one_head : bool
-        Whether the layer has one head if nothing else is said.
+        Whether the layer is taken for one head if nobody says a number of heads, as its names or
+        shapes are such.
     readings : str
         In words, how models of these names cut one array, where they differ; else empty.
     has_factors : bool
@@ -251,7 +256,8 @@ class LayerTensors:
         a norm before it (``none``), or as the file has it (``None``).
 
         The norm's β is one of the biases. What is left out is not read. A norm after the layer
-        stays, unless the option says that it is before.
+        stays, unless the option says that it is before. The norm has the kind that the file shows
+        here; a kind that the option says replaces it when heads are reduced.
         """
         own = self.norm
         if own is not None and is_before(own.gamma.name, own.place, norm):
@@ -278,8 +284,8 @@ class LayerTensors:
             yield from self.norm.tensors()
 
     def all_tensors(self) -> Iterator[Tensor]:
-        """Yield the tensors of the matrices, of the biases, and of γ and β of the norm before or
-        after the layer. One array with Q, K and V is yielded three times.
+        """Yield the tensors of the matrices, of the biases, and of γ and β of the norm, be it
+        before or after the layer. One array with Q, K and V is yielded three times.
         """
         yield from self.parts.values()
         yield from self.biases.values()
@@ -289,26 +295,29 @@ class LayerTensors:
     def head_count(self, count: int | None) -> int:
         """Return the number of heads, by shapes alone: nothing is read.
 
-        ``count`` is the number that is given for all layers, or ``None``; without it, and where no
-        shape and no array beside the layer shows it, there is one head.
+        The first of these that says it is taken: the shape of Q, or of V beside A; an array beside
+        the layer; and ``count``, the number that is given for all layers, or ``None``. If none of
+        them says it, there is one head.
         """
         # Q has all heads; several may share K and V. Without Q there are A and V.
         shape = self.parts["Q" if "Q" in self.parts else "V"].shape
-        # One array (3, ·, ·) has Q, K and V as its first index.
+        # Three indices are heads, rows and columns; only one array with Q, K and V of shape
+        # (3, ·, ·) has these three as its first index.
         if len(shape) == 3 and not self.is_stacked:
             return shape[0]
         return self.own_heads or count or 1
 
     def heads(self, layer: int, count: int | None) -> Iterator[HeadArrays]:
-        """Yield the heads one after the other; they are read now.
+        """Yield the heads one after the other. All arrays of the layer are read, and errors raised,
+        when the first head is asked for.
 
         Parameters
         ----------
         layer : int
-            The number of the layer, from 1 on, which the heads have.
+            The number of the layer, from 1 on, which the heads have as ``layer``.
         count : int or None
-            The number of heads that is given for all layers; that which an array beside this layer
-            shows wins.
+            The number of heads that is given for all layers, or ``None``. A number that an array
+            beside this layer shows is taken in its place.
 
         Raises
         ------
@@ -320,15 +329,16 @@ class LayerTensors:
         # First Q, K and V as arrays of their own, each of all heads; then the matrices of each
         # head.
         separate = self._separate(arrays, arrays.get("O"), count)
-        cut = list(cut_into_heads(separate, count))
-        for matrices in cut:
+        matrices_of_heads = list(cut_into_heads(separate, count))
+        for matrices in matrices_of_heads:
             _check_shapes_of_head(matrices)
-        if not cut:
+        # Arrays with the heads as first index may have none.
+        if not matrices_of_heads:
             return
         biases = self._biases(arrays, count)
-        output_bias, norm = self._output_bias_and_norm(cut)
+        output_bias, norm = self._output_bias_and_norm(matrices_of_heads)
         sharing = heads_sharing_a_key(separate)
-        for number, matrices in enumerate(cut, 1):
+        for number, matrices in enumerate(matrices_of_heads, 1):
             own_biases = {letter: of_heads[number - 1] for letter, of_heads in biases.items()}
             yield HeadArrays(
                 layer=layer,
@@ -345,16 +355,18 @@ class LayerTensors:
 
     @property
     def _kind(self) -> str:
-        """The type of the entries of the least precise matrix."""
+        """The type of the entries of the least precise matrix; ``exact`` if no matrix has a type of
+        floating-point numbers.
+        """
         kinds = {part.kind for part in self.parts.values()}
-        # The least precise type has the largest distance between numbers. Of two types that are as
-        # precise the first one is taken: an exact matrix beside one of float64 changes nothing.
+        # The least precise type has the largest distance between numbers. Of equally precise types
+        # the first one in the table is taken: float64, and not exact, if there are both.
         known = [kind for kind in PRECISIONS if kind in kinds]
         return max(known, key=lambda kind: PRECISIONS[kind], default=EXACT)
 
     def _arrays(self) -> dict[str, Any]:
         """Read and return the arrays of the matrices by their letters, of the shape (out, in), or
-        with the heads as first index; Q, K and V are the same array where they are stacked.
+        with the heads as first index. Where Q, K and V are stacked, their letters have one array.
         """
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
@@ -368,8 +380,8 @@ class LayerTensors:
     def _separate(
         self, arrays: Mapping[str, Any], output: Any, count: int | None
     ) -> dict[str, Any]:
-        """Return the arrays by their letters; where Q, K and V are one array, each as an array of
-        its own with the rows of all heads.
+        """Return the arrays by their letters: where Q, K and V are one array, each of them as an
+        array of its own with the rows of all heads; other arrays as they are.
 
         Parameters
         ----------
@@ -384,9 +396,10 @@ class LayerTensors:
         if not self.is_stacked:
             return dict(arrays)
         stacked = arrays["Q"]
-        # One head is taken to have its q, then its k, then its v, as in all cuts by heads.
-        is_one_head = self.cut == "unknown" and (count or 1) == 1
-        if self.cut == "q-k-v" or is_one_head or stacked.ndim == 3:
+        # One head has its q, then its k, then its v in the cuts ``q-k-v``, ``by-head`` and
+        # ``by-group``: where the cut is not known, this order is taken for one head.
+        is_unknown_of_one_head = self.cut == "unknown" and (count or 1) == 1
+        if self.cut == "q-k-v" or is_unknown_of_one_head or stacked.ndim == 3:
             parts = split_q_then_k_then_v(stacked, output, count or 1, self.parts["Q"])
         else:
             parts = self._interleaved(stacked, output, count)
@@ -412,7 +425,7 @@ class LayerTensors:
                 " to be given",
             )
         if self.cut == "unknown" and heads > 1:
-            # Models that are known by their config.json have their own cut.
+            # Of a model that is known by its config.json the cut was set by that.
             raise InvalidCaseError(
                 "layout",
                 f"{named}, {self._cuts_of_its_name}: give the layout, {', '.join(CUTS[:-1])} or"
@@ -463,7 +476,7 @@ class LayerTensors:
 
     @property
     def _cuts_of_its_name(self) -> str:
-        """How models of this name cut one array, in words."""
+        """How models with this name of the array cut it, as a clause."""
         if self.readings:
             return f"which is cut {self.readings}"
         return "which is cut in several ways by models of this name, or by those of other names"
@@ -485,7 +498,7 @@ class LayerTensors:
         Raises
         ------
         InvalidCaseError
-            If nothing shows it, or config.json says another number.
+            If nothing shows the number, or config.json says another one than O shows.
         """
         rows, columns = shape
         configured = self.key_value_heads
@@ -498,8 +511,8 @@ class LayerTensors:
             return heads if configured is None else configured
         rows_of_Q = output.shape[1]
         size = rows_of_Q // heads
-        # The rows that are not those of Q are those of keys and values, ``size`` for each. A wrong
-        # number is refused by the caller, which counts the rows.
+        # The rows that are not those of Q are those of as many keys as values, ``size`` for each. A
+        # wrong number is refused by :meth:`_rows_of_each`, which counts the rows.
         groups = 1
         if size:
             groups = max((rows - rows_of_Q) // (2 * size), 1)
@@ -515,7 +528,8 @@ class LayerTensors:
         """Return the biases of Q, K and V that there are, by these letters: a list with a vector
         for each head.
 
-        ``arrays`` are those of the layer by their letters, and ``count`` is the number of heads.
+        ``arrays`` are the matrices of the layer, of all heads, by their letters, and ``count`` is
+        the number of heads, or ``None``, as in :meth:`heads`.
         """
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
@@ -530,11 +544,12 @@ class LayerTensors:
             entries = needed_bias(self.parts[letter]).read(bias, shape)
             columns[letter] = entries[..., None]
         separate = self._separate(columns, arrays.get("O"), count)
-        cut = list(cut_into_heads(separate, count))
-        return {letter: [head[letter][:, 0] for head in cut] for letter in given}
+        columns_of_heads = list(cut_into_heads(separate, count))
+        return {letter: [head[letter][:, 0] for head in columns_of_heads] for letter in given}
 
     def _output_bias_and_norm(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
-        """Return the bias of the outputs, and the norm, each ``None`` if there is none.
+        """Return the bias of the outputs as a vector, and the norm, both read now, each ``None`` if
+        there is none.
 
         ``heads`` are the matrices of each head by their letters: their sizes say how many entries
         the output bias and γ and β have to have.

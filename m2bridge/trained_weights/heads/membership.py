@@ -20,6 +20,7 @@ from m2bridge.families.attention.orbits.membership import (
 )
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.system import any_length
+from m2bridge.trained_weights.checkpoints.arrays import is_float
 from m2bridge.trained_weights.checkpoints.names import given_layer
 from m2bridge.trained_weights.heads.ranks import HeadShape, integers, words_on_excess_rank
 from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rounded
@@ -213,4 +214,5 @@ def _remarks_on_rank(A: Any, model: LayerSizes) -> list[str]:
 
 def _has_floats(matrix: Any) -> bool:
     """Return whether some entries of a matrix, as it was given, are floats."""
-    return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
+    entries = numpy.array(matrix, dtype=object).flat
+    return any(is_float(entry) or isinstance(entry, Float) for entry in entries)

@@ -729,6 +729,42 @@ def test_exact_weights() -> None:
     assert far.endswith("rk A = 2 > a = 1: not weights of this model")
 
 
+@pytest.mark.parametrize("kind", [numpy.float16, numpy.float32])
+def test_short_floats_in_lists_are_taken_exactly(kind: Any) -> None:
+    """Beside a fraction or a float each is the dyadic rational that it is; alone they are read as
+    an array of their type is.
+    """
+    model = SingleLayerAttention(3, 2, 1)
+    tenth = kind(0.1)
+    exact = Fraction(float(tenth))
+    assert exact != Fraction(0.1)
+    for other in (Fraction(1, 3), 0.1, 2):
+        given = {"K": [[other, tenth, 2]], "Q": [[1, 0, 0]], "V": [[1, 2, 3], [4, 5, 6]]}
+        (A, _), remark = exact_weights(model, given, None)
+        assert [Fraction(entry.p, entry.q) for entry in A.col(0)] == [Fraction(other), exact, 2]
+        assert remark == TAKEN
+    rows = {"K": [[1, 0.5, 0.1]], "Q": [[0, 1, 0.25]], "V": [[1, 0.1, 0], [0, 1, 2]]}
+    arrays = {letter: numpy.array(matrix, kind) for letter, matrix in rows.items()}
+    lists = {letter: [list(row) for row in array] for letter, array in arrays.items()}
+    assert isinstance(lists["K"][0][0], kind)
+    assert weights(**lists).heads[0].to_json() == weights(**arrays).heads[0].to_json()
+
+
+def test_floats_of_sympy_are_taken_exactly() -> None:
+    """A Float of 50 digits is w·2^e with its own integers w and e, which no float64 holds."""
+    long = sympy.Float("0.1", 50)
+    sign, mantissa, exponent, _ = long._mpf_
+    exact = Fraction(int(mantissa)) * Fraction(2) ** exponent
+    assert sign == 0
+    assert exact != Fraction(0.1)
+    K = sympy.Matrix([[long, sympy.Float(0.1), sympy.Rational(1, 3)]])
+    given = {"K": K, "Q": [[1, 0, 0]], "V": [[1, 2, 3], [4, 5, 6]]}
+    (A, _), remark = exact_weights(SingleLayerAttention(3, 2, 1), given, None)
+    found = [Fraction(int(entry.p), int(entry.q)) for entry in A.col(0)]
+    assert found == [exact, Fraction(0.1), Fraction(1, 3)]
+    assert remark == TAKEN
+
+
 EXACT_MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "K transposed": (
         {"K": [[1], [2], [3]], "Q": [[1, 2, 3]], "V": numpy.eye(3)[:2]},

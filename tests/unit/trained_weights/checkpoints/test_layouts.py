@@ -17,6 +17,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.arrays import tensor, without_last_word
 from m2bridge.trained_weights.checkpoints.layouts import stored_as
+from m2bridge.trained_weights.checkpoints.names import _joined_heads
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
 
@@ -762,6 +763,17 @@ def test_sizes_in_messages_are_those_of_the_file() -> None:
     turned = stored.changed(numpy.transpose, (6, 2))
     half = turned.changed(lambda array: array[:3], (3, 2))
     assert (half.array().shape, half.size_text) == ((3, 2), "2 × 6")
+
+
+def test_heads_of_different_types_are_not_put_together() -> None:
+    """An array has one type of entries, which says how precise they are."""
+    single = tensor("heads.0.query.weight", numpy.ones((2, 4), numpy.float32))
+    other = tensor("heads.1.query.weight", numpy.ones((2, 4), numpy.float32))
+    double = tensor("heads.1.query.weight", numpy.ones((2, 4)))
+    found = dict(_joined_heads({part.name: part for part in (single, other)}))
+    assert found["heads.#.query.weight"].shape == (2, 2, 4)
+    assert found["heads.#.query.weight"].kind == "float32"
+    assert list(_joined_heads({part.name: part for part in (single, double)})) == []
 
 
 @pytest.mark.parametrize("star", ["layers.{}.attn.", "{}", "1{}3.", "0.heads.{}.", "layers.{}.1."])

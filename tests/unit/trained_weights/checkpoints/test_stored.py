@@ -14,6 +14,8 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.stored import _Adapter, _changed
 from tests.unit.trained_weights.checkpoints.test_layouts import (
     HEADS,
     D,
@@ -117,6 +119,27 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     config.write_text(json.dumps({"lora_alpha": 1}))
     with pytest.raises(InvalidCaseError, match=f"its change is {D} × 0 times 0 × {D}"):
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+
+
+def test_two_changes_of_one_matrix_are_refused(tmp_path: Path) -> None:
+    """Under names with and without the prefix of PEFT: one of them would be lost."""
+    arrays = {}
+    for prefix in ("", "base_model.model."):
+        arrays[f"{prefix}{L}.k_proj.lora_A.weight"] = numpy.ones((1, D), numpy.float32)
+        arrays[f"{prefix}{L}.k_proj.lora_B.weight"] = numpy.ones((D, 1), numpy.float32)
+    save_file(arrays, tmp_path / "adapter_model.safetensors")
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 1}))
+    with pytest.raises(InvalidCaseError, match="which another array of the adapter changes"):
+        weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+
+
+@pytest.mark.parametrize("shapes", [((), ()), ((3,), (4,))])
+def test_an_adapter_of_a_number_is_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Numbers and vectors have no product B·A, which could be added to a number W."""
+    arrays = [tensor(name, numpy.ones(shape)) for name, shape in zip("AB", shapes, strict=True)]
+    adapter = _Adapter(arrays={}, alpha=Fraction(1), by_root=False, columns=False)
+    with pytest.raises(InvalidCaseError, match="'W' is a number, and its change is"):
+        _changed(tensor("W", 1.0), *arrays, adapter)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.trained_weights.checkpoints.architecture import (
     ARCHITECTURES,
+    _architecture_of_row,
     architecture_by_names,
     attention_window,
     norm_epsilon,
@@ -132,6 +133,45 @@ def test_each_row_of_names_is_of_a_model_in_the_table() -> None:
         assert row["model"] in ARCHITECTURES["models"]
     assert architecture_by_names(["K", "Q", "V"]) is None
     assert architecture_by_names([]) is None
+
+
+def bert() -> Arrays:
+    layer = "bert.encoder.layer.0"
+    attention = f"{layer}.attention"
+    return {
+        "bert.embeddings.word_embeddings.weight": drawn(9, D),
+        "bert.embeddings.position_embeddings.weight": drawn(5, D),
+        **{f"{attention}.self.{x}.weight": drawn(D, D) for x in ("query", "key", "value")},
+        **{f"{attention}.self.{x}.bias": drawn(D) for x in ("query", "key", "value")},
+        f"{attention}.output.dense.weight": drawn(D, D),
+        f"{attention}.output.dense.bias": drawn(D),
+        f"{layer}.intermediate.dense.weight": drawn(4 * D, D),
+        f"{layer}.output.dense.weight": drawn(D, 4 * D),
+        **norm(f"{attention}.output.LayerNorm"),
+        **norm(f"{layer}.output.LayerNorm"),
+    }
+
+
+def test_a_bert_that_its_names_show_has_no_rotary_positions(tmp_path: Path) -> None:
+    """Its positions are added to its tokens: names tell the same as its config.json, whose key for
+    positions says ``absolute``.
+    """
+    config = {"model_type": "bert", "num_attention_heads": HEADS, "hidden_size": D}
+    folder = saved(bert(), tmp_path, config | {"position_embedding_type": "absolute"})
+    by_names, by_configuration = weights(bert(), heads=HEADS), weights(folder)
+    assert first_line(by_names).startswith(
+        "BERT by its names: softmax, skip connections, LayerNorm after; --as"
+    )
+    assert by_names.to_json()["model"] == by_configuration.to_json()["model"]
+    assert by_names.to_json()["network"] == by_configuration.to_json()["network"]
+
+
+ROTARY = {"LLaMA, Mistral or Qwen2", "LLaMA or Mistral", "Gemma 2", "DBRX", "GPT-NeoX"}
+
+
+@pytest.mark.parametrize("row", ARCHITECTURES["by_names"], ids=lambda row: row["name"])
+def test_which_models_that_names_show_have_rotary_positions(row: dict[str, Any]) -> None:
+    assert _architecture_of_row(row).rotary is (row["name"] in ROTARY)
 
 
 def test_an_option_that_is_given_wins(tmp_path: Path) -> None:

@@ -101,6 +101,34 @@ def test_a_run_of_zeros_is_at_distance_zero_from_any_rank() -> None:
 
 
 @pytest.mark.slow
+def test_distances_do_not_depend_on_a_power_of_two() -> None:
+    """The squares of singular values near 2^600 are beyond floating point."""
+    K, Q = run()["K"], run()["Q"]
+    one_matrix = K.transpose(0, 2, 1) @ Q
+    expected = training_run(run(K=None, Q=None, A=one_matrix)).distances
+    found = training_run(run(K=None, Q=None, A=numpy.ldexp(one_matrix, 600))).distances
+    assert numpy.allclose(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"loss": [4, 2, 1, 1, 10**400]}, "an entry of 'loss' is too large"),
+        ({"K": run()["K"] * 2.0**600, "Q": run()["Q"] * 2.0**600}, "of A = KᵀQ are too large"),
+    ],
+    ids=["integer", "product"],
+)
+def test_numbers_beyond_floating_point_are_refused(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidCaseError, match=words):
+        training_run(run(**changed))
+
+
+def test_a_tolerance_that_is_a_text_is_refused() -> None:
+    tolerance: Any = "0.05"
+    with pytest.raises(InvalidCaseError, match=r"must be between 0 and 1, not 0\.05"):
+        training_run(run(), tolerance=tolerance)
+
+
 def test_the_command_draws_a_file(tmp_path: Path) -> None:
     numpy.savez(tmp_path / "run.npz", **run())
     picture = tmp_path / "run.svg"
