@@ -535,7 +535,7 @@ class Complex(Named, Typeset):
             return ""
         letter = ring_letter(self.ring)
         modules = [free_module_latex(module.degrees, letter) for module in self.modules]
-        arrows = r" \leftarrow ".join(modules)
+        arrows = r" \leftarrow ".join(modules) or "0"
         return rf"{arrows}, \quad {letter} = {ring_latex(self.ring)}"
 
 

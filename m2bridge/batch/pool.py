@@ -479,7 +479,8 @@ def _without_script() -> Iterator[None]:
 def prepare(*modules: str) -> None:
     """Start the server from which workers are forked, if it is not running.
 
-    It imports ``modules`` for the workers; this function does not wait for that.
+    A server that is started imports ``modules`` for the workers; this function does not wait for
+    that. One that runs already imports nothing.
 
     Raises
     ------
@@ -491,7 +492,7 @@ def prepare(*modules: str) -> None:
     # without modules the server imports the modules of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
-    with block_interrupts():
+    with block_interrupts():  # which the server inherits
         _choose_folder()
         try:
             forkserver.ensure_running()

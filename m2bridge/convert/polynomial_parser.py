@@ -120,8 +120,8 @@ class PolynomialParser:
         end = len(self.text.rstrip())
         position = 0
         while position < end:
-            position = self.read_token(position)
-        self.tokens.append(Token("end", "", end + 1, end))
+            position = self.read_token(position)  # appends a token; returns where it ends
+        self.tokens.append(Token(kind="end", text="", column=end + 1, end=end))
 
     def read_token(self, position: int) -> int:
         """Add the token at this position of the text, and return the position where it ends.

@@ -339,7 +339,9 @@ class OrbitwiseComparison(CaseScope):
         return Decision.CONFIRMED
 
     def comparison_sentence(self, words: str) -> str:
-        """Return the orbits where observation and prediction differ, or say that they agree."""
+        """Return, of these, the first that is so: no orbit is concerned; some differ; why others
+        are undecided; a limit, until which all agree; which are undecided; all agree.
+        """
         if self.vacuous:
             return f"{words}: {NO_ORBIT}"
         if self.failing:

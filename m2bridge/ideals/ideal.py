@@ -468,7 +468,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
-        if isinstance(self.ring.field, ExtensionField):
+        if isinstance(self.ring.field, ExtensionField):  # whose radicals Macaulay2 does not know
             return self.equals(self.radical())
         return self._ask("ideal_is_radical").boolean("radical")
 

@@ -178,8 +178,9 @@ def _rank_at_random_point(
     source: DifferentiableModel, upper: Bounds, prime: int, *, seed: int
 ) -> RankResult:
     """Return bounds for the dimension: from below the rank of the differential at one random point
-    modulo the prime, which is a proved bound, and from above ``upper``, which is known. ``source``
-    is differentiated without being expanded, and ``seed`` determines the random point.
+    modulo the prime, which is a proved bound, and from above ``upper``, an upper bound alone, which
+    is known. ``source`` is differentiated without being expanded, and ``seed`` determines the
+    random point.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def _rank_at_random_point(
     ContradictionError
         If the rank exceeds the upper bound.
     """
-    # no more rows than ``upper.value`` are independent
+    # no more rows are independent than ``upper.value`` says, the upper bound
     rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(seed))
     bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
     return RankResult(

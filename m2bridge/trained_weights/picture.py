@@ -20,6 +20,7 @@ from m2bridge.trained_weights.heads.distances import (
     distance_text,
     distances,
     nearness,
+    nearness_position,
     values_and_distances,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
@@ -420,14 +421,13 @@ def _draw_table(
     all_heads: int,
     color_of_distance: Callable[[float], Any],
 ) -> None:
-    """Draw the table of the heads; of more than :data:`MOST_ROWS` heads only the nearest to the
-    singular locus have lines.
+    """Draw the table of the heads; of more than :data:`MOST_ROWS` only the nearest have lines.
 
     Parameters
     ----------
     axes : Axes
     heads : sequence of HeadWeights
-        The listed heads.
+        The heads that the result lists: all, or the nearest.
     all_heads : int
         The number of all heads; if not all have lines, the title says which have.
     color_of_distance : callable
@@ -440,11 +440,10 @@ def _draw_table(
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
     header = (*_COLUMNS, *distance_names(heads))
     table = _text_table(axes, [header, *map(_table_row, chosen)])
-    first_distance = len(_COLUMNS)  # the column of the distance that the map shows
     for row, head in enumerate(chosen, 1):  # row 0 is the header
         colour = color_of_distance(nearness(head))
         if colour is not None:
-            _fill_cell(table[row, first_distance], colour)
+            _fill_cell(table[row, len(_COLUMNS) + nearness_position(head)], colour)
     if len(chosen) < all_heads:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
         axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)

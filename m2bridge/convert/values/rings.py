@@ -311,9 +311,11 @@ def characteristic(ring: Any) -> int:
         return 0
     is_integers = isinstance(ambient, IntegerRing)
     number = 0 if is_integers else characteristic(coefficient_ring(ambient))
-    while isinstance(ring, QuotientRing):  # fields have no integers but 0 among the relations
-        number = gcd(number, *map(_constant_integer, ring.relations))
-        ring = ring.ambient
+    # a Galois field, which is no QuotientRing here, has the characteristic of its coefficients
+    quotient = ring
+    while isinstance(quotient, QuotientRing):
+        number = gcd(number, *map(_constant_integer, quotient.relations))
+        quotient = quotient.ambient
     return number
 
 

@@ -415,13 +415,15 @@ def _formal_rank(block: TwoInputNetwork) -> int:
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
-    """Return a lower bound for the rank for softmax of t tokens, of which all but one are equal.
+    """Return a lower bound for the rank of the differential for softmax of t tokens εX, of which
+    all but one are equal.
 
-    Each pair of distinct tokens gives a row for each order of the power series. With l layers
-    3^(l−1) + 1 orders are taken, because layer k shows its matrix in order 3^(k−1) after the first
-    (theorem-S). The number of pairs is doubled until the rank does not grow.
+    Gradients are power series in h = ε². Each pair of distinct tokens gives a row for each order.
+    With l layers 3^(l−1) + 1 orders are taken, because layer k shows its matrix in order 3^(k−1)
+    after the first (theorem-S). The number of pairs is doubled until the rank does not grow.
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
+    # the second of the two tokens stands for t − 1 equal ones
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
     endless = gradients(block, numbers, tokens=2, draw=random_residues())
     return growing_rank(endless, length=orders)

@@ -262,10 +262,10 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
     """Check by Macaulay2 the example of proposition-not-closed, of widths 3, 3, 3.
 
     The example is one function, the same for all networks that the proposition is about: the
-    argument ``network`` only decides whether it is one of them. The result has a truth value for
-    each property of the function in :data:`LIMIT_OUTSIDE`, by its name, such as ``no_network``. If
-    all are true, this function is a limit of functions of networks and not one itself, so that the
-    set of functions is not closed.
+    argument ``network`` only decides whether it is one of them, and gives the script its title. The
+    result has a truth value for each property of the function in :data:`LIMIT_OUTSIDE`, by its
+    name, such as ``no_network``. If all are true, this function is a limit of functions of networks
+    and not one itself, so that the set of functions is not closed.
 
     Raises
     ------

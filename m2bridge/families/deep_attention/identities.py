@@ -94,7 +94,7 @@ def scalings_keep_the_function(network: NetworkSizes) -> ComputedValue:
 
     If the function of the first layer is kept, so is that of the network. In lightning attention
     the function is kept if V and A occur equally often in each word of it. For softmax it is
-    changed, which is shown at a point.
+    changed, which is shown at a point. The value is True or False, both of which are known.
     """
     if network.softmax:
         return _softmax_scalings(network)

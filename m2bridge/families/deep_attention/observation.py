@@ -323,9 +323,9 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling.
 
     It is the dimension of the virtual weights, less that of the functions and less l, the dimension
-    of the torus of scalings. If one of these two dimensions is not proved, the difference is not
-    known, not even a bound for it, because both may be too small. For softmax, which has no
-    scalings, and where there are no virtual weights, MethodUnavailableError is raised.
+    of the torus of scalings. If one of these two dimensions is a lower bound only, the answer is
+    that nothing is known. For softmax, which has no scalings, and where there are no virtual
+    weights, MethodUnavailableError is raised.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")

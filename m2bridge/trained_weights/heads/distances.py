@@ -186,6 +186,14 @@ def nearness(head: HeadWeights) -> float:
     return numerical.distance_to_singular_locus or 0.0
 
 
+def nearness_position(head: HeadWeights) -> int:
+    """Return which one of :func:`distances` is :func:`nearness`: 0 for the first.
+
+    It is the first one, that to the singular locus, but for softmax that of A or of V.
+    """
+    return int(head.shape.softmax and nearest_lower_rank(head).letter == "V")
+
+
 def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
     """Return the parts of the singular locus that are nearest to some head, with these heads; the
     part with the nearest head first.

@@ -138,11 +138,11 @@ class AnalysedLayer:
 
     @property
     def is_sum_of_heads(self) -> bool:
-        """Whether the upper bound for its dimension is the sum of the dimensions of its groups of
-        heads.
+        """Whether the upper bound for its dimension is ``sum_over_heads``, and for heads that share
+        K and V also known to be the dimension.
         """
         # The functions of a group of heads that share K and V may have less than the dimension that
-        # ``sum_over_heads`` adds for it: the dimension of the layer has to be known exactly.
+        # ``sum_over_heads`` adds for it.
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
         return self.alone.most_dimension == self.sum_over_heads

@@ -1753,6 +1753,24 @@ def test_the_table_has_the_colours_of_the_map() -> None:
     assert all(low <= tick <= high for tick in ticks)
 
 
+def test_for_softmax_the_coloured_cell_is_the_distance_of_the_map() -> None:
+    """That of A to a lower rank in the first head, and that of V in the second."""
+    nearly = numpy.diag([1, 0.01])
+    matrices = {"K": [nearly, numpy.eye(2)], "V": [numpy.eye(2), nearly]}
+    arrays = {f"{letter}_1": numpy.array(heads) for letter, heads in matrices.items()}
+    arrays["Q_1"] = numpy.array([numpy.eye(2)] * 2)
+    figure = weights(arrays, as_="softmax").figure()
+    _, _, beside, mapped, _ = figure.axes
+    (image,) = mapped.images
+    (table,) = beside.tables
+    for row, column in ((1, 3), (2, 4)):
+        cell = table[row, column]
+        assert cell.get_facecolor() == tuple(image.to_rgba(image.get_array()[0, row - 1]))
+        assert cell.get_text().get_text() == f"{image.get_array()[0, row - 1]:.4g}"
+        other = table[row, 7 - column]
+        assert other.get_facecolor() != cell.get_facecolor()
+
+
 def test_the_legend_has_each_mark_once(found: Weights) -> None:
     (legend,) = found.figure().legends
     marks = [(line.get_marker(), line.get_color()) for line in legend.get_lines()]

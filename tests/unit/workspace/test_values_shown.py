@@ -290,7 +290,9 @@ def test_every_public_class_of_values_is_in_the_table() -> None:
 
 def test_the_complex_without_modules_is_shown_as_zero() -> None:
     """The resolution of the quotient by the unit ideal, which Macaulay2 prints as 0."""
-    assert str(Complex(PLANE, 0, (), ())) == "0"
+    zero = Complex(PLANE, 0, (), ())
+    assert str(zero) == "0"
+    assert zero._formula().startswith("0, ")
 
 
 def test_values_are_typeset_in_notebooks() -> None:

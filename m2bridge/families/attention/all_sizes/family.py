@@ -434,7 +434,9 @@ class AttentionOfAllSizes(AllSizesFamily):
     uses_engine = True
 
     def stated(self) -> tuple[Statement, ...]:
-        """Return the statements with a prediction for sets of sizes that are decided together."""
+        """Return the statements with a prediction for sets of sizes, without those that need a
+        computation of their own.
+        """
         return tuple(filter(is_stated, sharing_one_observation(REGISTRY)))
 
     def decided(self) -> AllSizes:

@@ -584,8 +584,8 @@ def by_fibres(shape: LayerSizes) -> LocusFindings:
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
     """Return the status of an orbit on a closure of this affine dimension, as its fibre decides it.
 
-    The status has bounds for the tangent dimension. An upper bound by equations is kept only where
-    it meets the lower one, so that the number is exact.
+    The status has bounds for the tangent dimension, from below by tangent vectors. An upper bound
+    by equations is kept only where it meets the lower one: then the number is proved by both.
     """
     tangent = fact.tangent
     if fact.singular is False:
