@@ -111,7 +111,8 @@ def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str
     """Check a certificate with the checker of its family; ``name`` is the file name in the result.
 
     The case and the question, the seals, and the content are checked in this order, and the first
-    error decides.
+    error decides. Its outcome becomes ``other-release`` where another release wrote the certificate
+    and the digests are right (:func:`_result_of_wrong_value`).
     """
     unknown = _unknown_case_or_question(certificate, family)
     if unknown is not None:

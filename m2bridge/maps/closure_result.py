@@ -319,6 +319,7 @@ class Closure(Result):
         title = f"Zariski closure of the {self.model.title}, over {self.field}"
         blocks: list[Block] = [Facts(_facts(self))]
         if degrees is not None and self.lists_generators:
+            # ``generator_texts`` is called when the sheet is shown
             blocks.append(Polynomials(sum(degrees.values()), self.generator_texts))
         return Sheet(title, blocks, _formulas(self))
 

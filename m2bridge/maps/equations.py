@@ -294,11 +294,11 @@ def generator_representations(
     equations: Equations, model: Model
 ) -> tuple[Representation, ...] | None:
     """Decompose the space of minimal generators into irreducible representations, with their
-    multiplicities, by the numbers of generators of each multidegree; ``None`` if the model knows no
-    group that acts on them.
+    multiplicities, by the numbers of generators of each multidegree.
 
     Where the representations of all generators are proved (``equations.representations``), they are
     returned, after a comparison with the generators found; else those of the generators found.
+    ``None`` if the model knows no group that acts on the generators, whatever is proved.
 
     Raises
     ------
@@ -306,7 +306,8 @@ def generator_representations(
         If in the degrees of the generators found the proved representations are different ones.
     """
     proved = equations.representations
-    # the number of generators by (degree, multidegree), in one multidegree of each orbit
+    # The number of generators by (degree, multidegree). An orbit is one of multidegrees, and its
+    # polynomials are the generators in one of them.
     counts = {}
     for orbit in equations.implicitization.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)

@@ -420,11 +420,11 @@ class Model(ABC):
     def fewer_outputs(self, count: int) -> Model | None:
         """Return the model of the first ``count`` outputs.
 
-        Its coordinates are those coordinates of this model, the full one, that belong to these
-        outputs. The multidegrees of the full model have an entry that is 1 for these coordinates
-        and 0 for all others; so a polynomial of degree n with n in this entry has no other
-        coordinates, and minimal generators of the smaller model are minimal generators of the full
-        one. ``None`` where this is not known, or ``count`` is at least the number of outputs.
+        Its coordinates are those of this model, the full one, that belong to these outputs. Who
+        overrides this needs multidegrees with an entry for each output, 1 for its coordinates and 0
+        for others: then a polynomial of degree n whose first ``count`` entries sum to n has no
+        other coordinates, and minimal generators of the smaller model are minimal here. ``None``
+        where this is not known, or ``count`` is at least the number of outputs.
         """
         return None
 

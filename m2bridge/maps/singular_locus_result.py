@@ -238,7 +238,8 @@ def _component_row(component: Component) -> tuple[object, ...]:
 
 
 def _formulas(locus: SingularLocus) -> list[str]:
-    """Return the singular locus as the union of its components, in LaTeX.
+    """Return one formula in LaTeX: the singular locus as the union of its components, each with its
+    dimension and degree; those without a name of their own are C_1, C_2, …, by their places.
 
     The list is empty if the components are not known.
     """

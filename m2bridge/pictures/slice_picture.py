@@ -398,9 +398,10 @@ def _draw_curve(space: Any, piece: Piece, are_behind: Sequence[bool]) -> None:
 
     ``are_behind`` says so of each segment between two of its points.
     """
-    points = numpy.array(piece.points[0], dtype=float)
+    (line,) = piece.points  # a surface is a grid of lines, a curve one line
+    points = numpy.array(line, dtype=float)
     start = 0
-    # maximal runs of segments that are all before the surface, or all behind it
+    # maximal runs of segments that are all in front of the surface, or all behind it
     for is_behind, run in groupby(are_behind):
         end = start + len(list(run))  # the run has the segments start, …, end − 1
         alpha = HIDDEN_LINE_ALPHA if is_behind else 1.0

@@ -192,7 +192,7 @@ class HashTable(Mapping[Any, Any]):
 
     Parameters
     ----------
-    pairs : iterable of (key, value)
+    pairs : iterable of pairs of a key and its value
         Of several pairs with equal keys the last one counts.
 
     Examples

@@ -117,10 +117,11 @@ class ObservedConvolution(Observed):
         if self.rank.exact is not None:
             dimension += " affine (proved)"
         facts: list[tuple[str, str | None]] = [("dimension", dimension)]
-        if self.degree is not None:
+        if self.degree is not None:  # known only if the general fibre is one point
             how = f"that of the source, {self.source_degree}, over fibres of one point"
             facts.append(("degree", f"{self.degree}: {how}"))
         if self.fibre_lengths:
+            # a function is singular if its fibre is longer than one reduced point
             singular = sum(length > 1 for length in self.fibre_lengths)
             count = len(self.fibre_lengths)
             facts.append(("types of zeros", f"{count}, {singular} of them with singular functions"))

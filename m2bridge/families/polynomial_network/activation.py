@@ -456,7 +456,7 @@ def _bounds_by_degrees(
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds that use the least bounds of smaller networks.
+    """Yield the bounds for the dimension of the functions that use those of smaller networks.
 
     If the first hidden layer has fewer neurons than there are inputs, or the last one fewer than
     there are outputs, the smaller network has fewer inputs or outputs. At a hidden layer the

@@ -334,8 +334,8 @@ def _star_of(name: str, available: Collection[str]) -> str:
 
 
 def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
-    """Return a regular expression that fits the whole names of the arrays for which a given name
-    stands.
+    """Return the pattern, for ``fullmatch``, of the arrays for which a given name stands. A star is
+    text without dots and slashes if some name in ``available`` fits so, and else any text.
     """
     return re.compile(re.escape(name).replace(r"\*", _star_of(name, available)))
 

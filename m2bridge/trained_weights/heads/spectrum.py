@@ -316,14 +316,13 @@ class Pair:
         smaller, larger = self.A.vectors[:, :rank_A], self.V.vectors[:, :rank_V]
         if smaller.shape[1] > larger.shape[1]:
             smaller, larger = larger, smaller
+        # as many cosines as the smaller space has dimensions
         _, cosines, right_vectors = numpy.linalg.svd(larger.T @ smaller)
         principal_vectors = smaller @ right_vectors.T
         projections = larger @ (larger.T @ principal_vectors)
         sines = numpy.linalg.norm(principal_vectors - projections, axis=0)
-        # There are as many angles as the smaller space has dimensions.
-        cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
         # By rounding, the space of leading vectors turns by about the error divided by the last
-        # value in it; the factors 4 and 8 are for the steps above.
+        # value in it; the factors 4 and 8 are generous for the steps above, and not proved.
         turn = self.A.error / self.A.values[rank_A - 1]
         turn += self.V.error / self.V.values[rank_V - 1]
         error = 4 * turn + 8 * EPSILON

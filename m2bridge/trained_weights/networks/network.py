@@ -376,7 +376,8 @@ def _ranks_at_weights(
     output_bias : int
         By how much an output bias makes the dimension larger.
     by_theorem : bool
-        Whether the theorem applies if matrices at the weights have the ranks that it needs.
+        Whether Theorem H applies to softmax with these sizes, if matrices at the weights have the
+        ranks that it needs. It holds for every t ≥ 2.
     """
     parameters = parameter_count(shapes)
     rank = None  # of the heads alone, until it is computed
@@ -396,7 +397,8 @@ def _ranks_at_weights(
         # An output bias changes what heads do not, unless constants are functions of heads.
         of_all, generic = rank + output_bias, None
         if output_bias and _constants_are_functions_of_heads(model, shapes):
-            of_all, generic = _ranks_with_output_bias(given[0], rank, upper, output_bias)
+            (layer,) = given  # constants are functions of heads in a single layer only
+            of_all, generic = _ranks_with_output_bias(layer, rank, upper, output_bias)
     except (TimeLimitError, TooLargeError) as limit:
         # The rank of the heads alone may be known already.
         return _RanksAtWeights(of_heads=rank, note=str(limit), tokens=tokens)

@@ -80,18 +80,19 @@ class HeadGroup:
 
     @property
     def dimension_of_attention(self) -> int:
-        """The dimension of the set of all (A_1, …, A_m).
+        """The dimension of what the function determines of K and all Q_h.
 
-        Without rotary positions the matrices beside each other are a product of bounded rank.
-        With them K and Q_h are complex vectors for each of the a/2 planes in which tokens are
-        rotated, and the function determines their products, complex matrices of rank one: the
-        entries of the factors less two real dimensions for each plane.
+        Without rotary positions these are (A_1, …, A_m), beside each other a product of bounded
+        rank. With them K and the Q_h are complex vectors k and q for each of the a/2 planes in
+        which tokens are rotated, and the function determines their products, complex matrices of
+        rank one: 2(n + m) real entries of n columns of K and m of all Q_h, less 2 for (zk, q/z).
         """
         shape = self.shape
-        queries = self.heads * shape.queries
+        columns_of_all_Q = self.heads * shape.queries
         if self.rotary:
-            return shape.a * (self.seen_columns_of_K + queries) - shape.a
-        return determinantal_dimension(shape.d, queries, min(shape.a, shape.d, queries))
+            return shape.a * (self.seen_columns_of_K + columns_of_all_Q) - shape.a
+        rank = min(shape.a, shape.d, columns_of_all_Q)
+        return determinantal_dimension(shape.d, columns_of_all_Q, rank)
 
     @property
     def dimension_of_values(self) -> int:

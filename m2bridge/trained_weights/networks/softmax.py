@@ -149,7 +149,8 @@ def _redundant_by_name(
 
 
 def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
-    """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax add.
+    """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax with the
+    same A_h and O_hV add.
 
     Here b is the output bias, with d' entries, b_h the bias of V in head h, with v entries, and O_h
     a d' × v matrix. Without b the constants are linear combinations of the columns of the O_h, of
@@ -165,8 +166,8 @@ def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBi
     # Without an output matrix the bias of V itself is the constant, with d' free entries.
     if first.v is None:
         return first.d_out
-    # V has rank at most d < v, so O_h can be changed on a complement of its columns, to which b_h
-    # does not belong in general, without changing O_hV: every constant occurs.
+    # The columns of V span at most d < v dimensions, and b_h is not in their span in general: O_h
+    # can be changed at b_h without changing O_hV, so that every constant occurs.
     if first.v > first.d:
         return first.d_out
     # A group of heads that share V and its bias b_V adds (O_1 + … + O_m) b_V: v columns for each

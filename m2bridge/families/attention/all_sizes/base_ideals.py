@@ -117,9 +117,10 @@ def base_ideals_script() -> Script:
         # The (p, q) for which l v ≠ 0 is checked, where the coefficient of y_p in l and that of y_q
         # in v are 1. Up to the names of the variables these are all pairs.
         "charts": "{(1,1), (1,2)}",
-        # the unknown of the fibre over a function of the family
+        # of the fibre over a function of the family: z_q is the entry V_1q of the weights
         "unknowns": "z_2",
-        # the end of the diagonal of the forms of the family, which is empty for d = 2
+        # Forms of the family are diagonal matrices, with zeros after the first two entries, of which
+        # there are none for d = 2.
         "zeros": "{}",
         # the function to which the family tends
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),

@@ -202,9 +202,9 @@ class ClosureOfSizes:
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types_of_all_sizes(self) -> Iterator[RepresentationType]:
-        """Yield the types of generators whose dimension is not the polynomial zero.
+        """Yield the types of generators whose dimension, a polynomial in the sizes, is not zero.
 
-        It is zero where a shape has more rows than its space can have for these sizes.
+        It is zero where a shape has more rows than its space has dimensions for all of these sizes.
         """
         for kind in self.generators:
             if self.number(kind.shapes) != 0:

@@ -127,7 +127,8 @@ def _dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: A
 def _vanishing(*factors: str) -> str:
     """The condition for the product of these factors to be zero.
 
-    ContradictionError if a factor is negative at some type, so that the product may be.
+    The product is a term of a sum that is zero only if all of its terms are, for which none may be
+    negative: ContradictionError if a factor is at some type.
     """
     for factor in factors:
         if not types(f"{factor} < 0").is_empty():

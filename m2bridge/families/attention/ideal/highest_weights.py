@@ -267,10 +267,11 @@ def polarization_values(
 ) -> Any:
     """Return the values of the polarization Σ F(c, …, w, …, c) at the points, modulo the prime.
 
-    F is a form of degree n, the combination of the covariants with the coefficients ``relation``.
-    The sum has n terms: in each of them one argument is an element w of W, and all others are the
-    general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a preimage of F
-    (docs/representations.md).
+    F is the combination of the covariants, which are of one type, with the coefficients
+    ``relation``, as a multilinear function of n elements of W. It is not symmetric: in each of n
+    terms another argument is w, the first of the two elements of W at a point, and all others are
+    the general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a preimage of F
+    (docs/representations.md). The result is an array with a residue for each point.
     """
     # Both factors of a product are below 2^31, so that products are machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])

@@ -275,7 +275,9 @@ class Observations(Observed):
         )
 
     def numbers(self) -> dict[str, int]:
-        """Return the dimension of the closure, which a witness includes."""
+        """Return the numbers in the witness of a statement about the whole closure that fails: its
+        affine dimension alone.
+        """
         return {"dimension": self.dimension}
 
     def witness(
