@@ -119,8 +119,8 @@ def base_ideals_script() -> Script:
         "charts": "{(1,1), (1,2)}",
         # of the fibre over a function of the family: z_q is the entry V_1q of the weights
         "unknowns": "z_2",
-        # Forms of the family are diagonal matrices, with zeros after the first two entries, of which
-        # there are none for d = 2.
+        # Forms of the family are diagonal matrices, with zeros after the first two entries.
+        # For d = 2 there are no others.
         "zeros": "{}",
         # the function to which the family tends
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
