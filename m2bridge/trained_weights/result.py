@@ -420,6 +420,7 @@ def _fields(
     # What norms add to the variance; ``None`` where no rank of the network depends on it.
     epsilon = None if network is None else network.epsilon
     kinds_left_out = left_out(available, analysis.layers)
+    # also if rotary positions are not taken into account
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     return {
         "source": str(source) if isinstance(source, str | Path) else "",

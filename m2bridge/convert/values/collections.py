@@ -404,7 +404,7 @@ SIGN = (-1, 1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Factorization(Named):
-    """A product of powers, as ``factor`` gives it; for a negative integer it begins with (−1)^1.
+    """A product of powers, as ``factor`` gives it; for a negative integer the first base is −1.
 
     ``factors`` are pairs of a base and its exponent.
 

@@ -114,6 +114,7 @@ class RingElement(_Element):
         is_constant = not other_terms and not any(exponents)
         if not is_constant:
             return hash((self.ring, frozenset(self.terms)))
+        # the coefficient 3/2 in QQ[a][x] is a polynomial of SymPy, with another hash than 3/2
         return hash(_without_variables(coefficient))
 
     def as_expr(self) -> Any:

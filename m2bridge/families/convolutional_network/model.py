@@ -172,10 +172,11 @@ class ConvolutionalNetwork(FilterSizes):
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedConvolution:
-        """Observe the dimension by exact ranks, degree and fibres by Gröbner bases.
+        """Observe the dimension by exact ranks and, if they are among the ``observables`` and r ≥ 2,
+        degree and fibres by Gröbner bases.
 
-        ``observables`` are the names of what is observed. With ``certified``, for a certificate, a
-        value that is too large to compute, or a limit that is reached, is an error.
+        A value that is too large to compute, or a limit that is reached, is noted in the result;
+        with ``certified``, for a certificate, it is an error.
         """
         from m2bridge.families.convolutional_network.observation import observe  # imports FLINT
 

@@ -413,10 +413,12 @@ def determined_dimension(network: NetworkSizes) -> int:
 
 
 def base_changes(network: NetworkSizes) -> int:
-    """Return the dimension of the changes of base between layers that act freely on functions.
+    """Return the dimension of Π GL(d_i) over the hidden widths with d_i ≤ d_{i−1}.
 
-    GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1. It acts
-    freely where the outputs span their space, as they do for d_i ≤ d_{i−1}.
+    GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1, which keeps
+    the function of the network. It acts freely on the tuples of functions of the layers where the
+    outputs of layer i, for all inputs of this layer, span their space, as they do for these widths.
+    Other widths are left out, also where their group acts freely.
     """
     # A skip connection is the identity, which no other base keeps.
     if network.skip:

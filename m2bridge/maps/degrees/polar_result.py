@@ -244,7 +244,9 @@ class PolarDegrees(PictureResult):
 
 
 def _strata_json(theorem: PolarData) -> list[dict[str, Any]]:
-    """Return the strata of the source that a theorem observed, with their numbers, for JSON."""
+    """Return the strata of the source on which the theorem rests, for JSON: the orbit to which each
+    is mapped, its codimension, and a bound for the kernel of the differential there.
+    """
     strata = []
     for stratum in theorem.loci:
         numbers = {"codimension": stratum.codimension, "kernel_at_most": stratum.kernel}

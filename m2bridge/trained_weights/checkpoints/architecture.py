@@ -236,8 +236,9 @@ def _are_names_of(row: Mapping[str, Any], present: Sequence[str]) -> bool:
 
 
 def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
-    """Return the architecture that a row of the table ``by_names`` says: that of the ``model`` in
-    the table of models, with the name of the row, and without sizes.
+    """Return the architecture that a row of the table ``by_names`` says, of models that are known
+    by the names of their arrays, without a configuration: that of the ``model`` in the table of
+    models, with the name of the row, and without sizes. All have softmax and skip connections.
     """
     model = ARCHITECTURES["models"][row["model"]]
     # Where the table names a key of the configuration, there is none: its default is taken.
@@ -252,7 +253,7 @@ def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
         heads=None,
         key_value_heads=None,
         head_size=None,
-        # Of the arrays that are there, which are all known, none is the copy of another.
+        # Without a configuration nothing says that an array is missing as the copy of another.
         tied_embeddings=False,
         positions=model.get("positions", ""),
         by_names=True,

@@ -516,9 +516,8 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
         """The generators for each core, with its Hilbert function, and the lemmas behind them."""
         lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
-        return Content(
-            {"closures": [part.to_certificate() for part in observed.ranges]}, {}, lemmas
-        )
+        generators = [part.to_certificate() for part in observed.ranges]
+        return Content(answer={"closures": generators}, evidence={}, trusted=lemmas)
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return the numbers of cores and representations, and the largest degree, in words.

@@ -144,7 +144,7 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
     * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
     * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
     """
-    # (1 + u·y)(1 + u − u·y) = 1 + u + u² y − u² y²
+    # (1 + u·y)(1 + u − u·y) = 1 + u + u² y − u² y²; the power d of it, divided by 1 − y
     phi = _power_series([1 + u, u * u, -u * u], d)
     C = flint.fmpz_mat(d, d)
     M = flint.fmpz_mat(d, d)

@@ -242,8 +242,9 @@ tenths of a second. For (2, 2, 1) and (2, 2, 2) it takes seconds, and for (2, 3,
 def is_counted_for_verdicts(shape: LayerSizes) -> bool:
     """Return whether a verdict also compares polar degrees counted as points, without the theorem.
 
-    It does for d = 2 and at most :data:`MAX_COUNTED_OUTPUTS` outputs, where the points are few
-    enough. This depends on the case alone, not on a limit on time.
+    It does for t ≥ 2 tokens, which the theorem is about, d = 2 and at most
+    :data:`MAX_COUNTED_OUTPUTS` outputs, where the points are few enough. This depends on the case
+    alone, not on a limit on time.
     """
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
