@@ -429,7 +429,7 @@ class Factorization(Named):
 
     @property
     def is_negative(self) -> bool:
-        """Whether the first factor is the integer (−1)^1: a sign, for Macaulay2 not a factor."""
+        """Whether the first factor is −1, once: a sign, which for Macaulay2 is not a factor."""
         if self.factors[:1] != (SIGN,):
             return False
         # −1 as an element of another ring is equal to the integer, and is a factor as any other.

@@ -172,8 +172,9 @@ class ConvolutionalNetwork(FilterSizes):
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedConvolution:
-        """Observe the dimension by exact ranks and, if they are among the ``observables`` and r ≥ 2,
-        degree and fibres by Gröbner bases.
+        """Observe the dimension by exact ranks, and degree and fibres by Gröbner bases.
+
+        These are observed if they are among the ``observables``, and for r ≥ 2 only.
 
         A value that is too large to compute, or a limit that is reached, is noted in the result;
         with ``certified``, for a certificate, it is an error.
