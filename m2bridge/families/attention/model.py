@@ -211,7 +211,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return from_multidegrees(self, counts)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """Return generators of the permutations of the indices, each as {parameter: its image}.
+        """Return generators of the permutations of the indices, each as a map of parameters.
 
         The parameters are those of :meth:`free_parametrization`; one generator maps A_1_1 to
         A_1_2, A_1_2 to A_1_1, and so on.
