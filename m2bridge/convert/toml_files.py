@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import UNDECLARED, PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
@@ -21,7 +21,7 @@ from m2bridge.convert.polynomial_text import (
     read_polynomial,
     read_rational_function,
 )
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import ConversionError
 
 _EXAMPLES = {
     "ideal": (
@@ -102,14 +102,6 @@ def line_of_text(table: dict[str, Any], name: str, key: str) -> str:
             f"[{name}] {key}: must be one line of text without control characters"
         )
     return value
-
-
-def read_field(text: str) -> CoefficientField:
-    """The field of this name, QQ or GF(p); raises ConversionError for others."""
-    try:
-        return CoefficientField.parse(text)
-    except InvalidCaseError as reason:
-        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
 
 
 def strings(value: object, where: str) -> list[str]:
