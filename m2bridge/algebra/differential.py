@@ -232,7 +232,7 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     if sum(map(len, images)) * parameter_count > MAX_BOUND_WORK:
         return False
     general_point = _general_point(images, size_of_minors)
-    # a product of so many primes, which are larger than 2^PRIME_BITS, is at least B^W
+    # a product of this number of primes, which are larger than 2^PRIME_BITS, is at least B^W
     prime_count = general_point.value_bits // PRIME_BITS + 1
     if prime_count * _work_of_one_rank(images, parameter_count, size_of_minors) > MAX_BOUND_WORK:
         return False

@@ -223,7 +223,7 @@ def _prove_without_core(
         others = by_outputs or reason_by_height(low, model, "the closure")
         equations = equations.with_others(others)
         independent_count = len(linear_part(low.source).basis)
-        # without a limit, elimination in so many coordinates might not end
+        # without a limit, elimination in this number of coordinates might not end
         if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
             return _without_elimination(equations, independent_count)
         return _by_macaulay2(equations, model, rank)

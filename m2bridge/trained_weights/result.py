@@ -520,7 +520,7 @@ def weights(
         stored type when left out.
     sort, worst, rank, list_arrays, timeout
         ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
-        (of softmax to a lower rank). ``worst``: show only so many heads, the nearest. ``rank``:
+        (of softmax to a lower rank). ``worst``: show only this number of heads. ``rank``:
         show distances of A and V to matrices of this rank, and by how much the outputs of a layer
         change at most if these replace them.
         ``list_arrays``: also a table of all arrays. ``timeout``: seconds for all of it.

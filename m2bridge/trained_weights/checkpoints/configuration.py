@@ -13,11 +13,7 @@ from typing import Any
 
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError
-from m2bridge.trained_weights.checkpoints.architecture import (
-    number_in,
-    read_architecture,
-    text_model,
-)
+from m2bridge.trained_weights.checkpoints.architecture import read_architecture
 from m2bridge.trained_weights.checkpoints.stored import MOST_CONFIGURATION
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
@@ -67,10 +63,3 @@ def has_rotary_positions(source: object, available: Iterable[str]) -> bool:
     text = content.get("text_config")
     keys = [*content, *(text if isinstance(text, dict) else ())]
     return any(key.startswith(tuple(usual["keys"])) for key in keys)
-
-
-def heads_in_configuration(path: str | Path) -> int | None:
-    """Return the number of heads that ``config.json`` in a folder, or in the folder of a file,
-    says; ``None`` if it says none.
-    """
-    return number_in(text_model(configuration(path)), "heads")

@@ -141,7 +141,7 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
     Raises
     ------
     InvalidCaseError
-        If the arrays are not those of so many heads; when the first head is asked for.
+        If the arrays are not those of this number of heads; when the first head is asked for.
     """
     arrays = _with_heads_first(arrays)
     dimensions = {array.ndim for array in arrays.values()}
@@ -195,7 +195,7 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     Raises
     ------
     InvalidCaseError
-        If the rows of Q, K and V, or the columns of O, are not those of so many heads.
+        If the rows of Q, K and V, or the columns of O, do not fit the number of heads.
     """
     # One head has all rows, also of A. Whether its shapes fit together is seen later.
     if heads == 1:
@@ -229,7 +229,7 @@ def _count_of_keys(matrices: Mapping[str, Any], heads: int) -> int:
     Raises
     ------
     InvalidCaseError
-        If the rows of Q are not those of so many heads, or those of K and V not those of keys and
+        If the rows of Q do not fit the number of heads, or those of K and V not those of keys and
         values that equally many heads share.
     """
     rows = {letter: matrices[letter].shape[0] for letter in "QKV"}

@@ -415,7 +415,7 @@ class LayerTensors:
         Raises
         ------
         InvalidCaseError
-            If the number of heads is not known, or the rows are not those of so many.
+            If the number of heads is not known, or the rows do not fit it.
         """
         named = self._stack_in_words
         if heads is None:

@@ -47,7 +47,8 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
 from m2bridge.results.terminal import written
 from m2bridge.trained_weights.checkpoints.accounting import left_out
-from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
+from m2bridge.trained_weights.checkpoints.architecture import number_in, text_model
+from m2bridge.trained_weights.checkpoints.configuration import configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
@@ -1161,7 +1162,7 @@ def test_safetensors(kind: Any, attention: dict[str, Any], tmp_path: Path) -> No
     assert [head.ranks for head in found.heads] == [head.ranks for head in exactly.heads]
     values = [[h.numerical.singular_values_A for h in each.heads] for each in (found, exactly)]
     assert values[0] == values[1]
-    assert heads_in_configuration(tmp_path / "elsewhere" / "x.npz") is None
+    assert number_in(text_model(configuration(tmp_path / "elsewhere" / "x.npz")), "heads") is None
 
 
 def test_json_and_npy(tmp_path: Path) -> None:
@@ -1382,11 +1383,11 @@ def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -
         with pytest.raises(ConversionError, match=r"config.json' next to the weights"):
             weights(tmp_path / "x.npz")
     file.write_text('{"n_head": true}')
-    assert heads_in_configuration(tmp_path / "x.npz") is None
+    assert number_in(text_model(configuration(tmp_path / "x.npz")), "heads") is None
     for make in (os.mkfifo, partial(os.symlink, "/dev/zero"), os.mkdir):
         file.unlink()
         make(file)
-        assert heads_in_configuration(tmp_path / "x.npz") is None
+        assert number_in(text_model(configuration(tmp_path / "x.npz")), "heads") is None
         assert len(weights(tmp_path / "x.npz").heads) == 1
 
 

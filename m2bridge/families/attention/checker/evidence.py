@@ -456,7 +456,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
 
 
 def _refuse_many_steps(number_of_orbits: int, case: Case) -> None:
-    """Raise TooExpensiveError if fibres and ranks at so many orbits of a case take too long."""
+    """Raise TooExpensiveError if fibres and ranks at this number of orbits take too long."""
     number_of_weights = case.d * (case.d + case.d_out)
     steps = number_of_orbits * number_of_weights**2
     if steps > MAX_FIBRE_STEPS:

@@ -415,7 +415,7 @@ class Counting:
 
 
 def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """Yield the exponents of each monomial of a degree in so many variables.
+    """Yield the exponents of each monomial of a degree in a number of variables.
 
     Nothing is yielded for a negative degree: there are no multiples by such monomials.
     """

@@ -217,7 +217,7 @@ def _values_on_a_line(
 ) -> list[tuple[int, int]] | None:
     """Pairs of a number s and the value of F at the point start + s · direction of a random line.
 
-    There are ``number`` pairs, with different s; ``None`` if there are not so many values.
+    There are ``number`` pairs, with different s; ``None`` if there are fewer values.
     """
     start = _random_point(reduced, random)
     direction = _random_point(reduced, random)
