@@ -12,28 +12,7 @@ Examples
 (5, 4)
 """
 
-import sys
-
 from m2bridge._version import __version__ as __version__
-
-
-class _FormerNames:
-    """Finds modules that moved after release 1.0 by their names there."""
-
-    @staticmethod
-    def find_spec(name: str, path: object, target: object = None) -> object:
-        """Return the specification of a module that has moved, else ``None``.
-
-        Python asks for each module that is not found elsewhere, whatever its package.
-        """
-        if not name.startswith("m2bridge."):
-            return None
-        from m2bridge.former_modules import specification  # only where a module is missing
-
-        return specification(name)
-
-
-sys.meta_path.append(_FormerNames)  # type: ignore[arg-type]
 
 
 def __getattr__(name: str) -> object:

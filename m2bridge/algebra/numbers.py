@@ -3,8 +3,7 @@
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import isqrt, lcm, prod
-from operator import mul
+from math import isqrt, lcm
 from typing import Any, TypeVar
 
 import flint
@@ -47,35 +46,6 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
         drawn.add(candidate)
         if all(n % candidate for n in numbers):
             yield candidate
-
-
-def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
-    """The product of different primes, and a weight for each.
-
-    The weight of a prime is 1 modulo this prime, and 0 modulo all others: the sum of residues times
-    weights has these residues.
-    """
-    modulus = prod(primes)
-    weights = []
-    for p in primes:
-        cofactor = modulus // p  # 0 modulo all other primes
-        weights.append(cofactor * pow(cofactor, -1, p))
-    return modulus, weights
-
-
-def combine_residues(
-    vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int
-) -> list[int]:
-    """The vector modulo a product of primes whose residues modulo the primes are ``vectors``.
-
-    ``vectors`` has one vector for each prime; ``weights``, one number for each prime, and
-    ``modulus``, the product, are those of :func:`chinese_remainder`.
-    """
-    combined = []
-    for residues in zip(*vectors, strict=True):  # of one entry, modulo each of the primes
-        weighted_sum = sum(map(mul, weights, residues))
-        combined.append(weighted_sum % modulus)
-    return combined
 
 
 def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:

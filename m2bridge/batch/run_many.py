@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -390,14 +389,13 @@ def _identifying_bytes(item: Any, data: bytes) -> bytes:
 def _source(function: Any) -> str:
     """Return the text that identifies a function: its name and, where there is one, its source.
 
-    The values that it uses and its source does not show are added as they are pickled. Public
-    functions of release 1.0 keep their text of that release, so that its folders can be resumed.
+    The values that it uses and its source does not show are added as they are pickled. A public
+    function of m2bridge is known by its name alone, in all releases.
     """
     import cloudpickle
 
-    public = _public_name(function)
-    if public in _functions_of_1_0():
-        return _functions_of_1_0()[public]
+    if public := _public_name(function):
+        return f"m2bridge.{public}"
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
     text = f"{module}.{qualified_name}"
@@ -449,11 +447,3 @@ def _found(module: Any, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
-
-
-@cache
-def _functions_of_1_0() -> dict[str, str]:
-    """Return the texts of public functions in release 1.0 by their public names."""
-    text = (Path(__file__).parent / "functions_1_0.json").read_text(encoding="utf-8")
-    texts: dict[str, str] = json.loads(text)
-    return texts

@@ -16,7 +16,6 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -172,8 +171,8 @@ class Certificate:
         if missing_or_unknown:
             field_list = ", ".join(missing_or_unknown)
             raise CertificateError(f"missing or unknown fields: {field_list:.{_MAX_SHOWN_CHARS}}")
-        for name, has_form in _FORM.items():
-            if not has_form(data[name]):
+        for name, form in _FORM.items():
+            if not _fits(data[name], form):
                 message = f"the field '{name}' does not have the form of schema {SCHEMA}"
                 raise CertificateError(message)
         return cls(**data)
@@ -238,38 +237,19 @@ def _release(reported: Any) -> str:
     return ""
 
 
-# Predicates for the form of a field, whose value may be of any type of JSON. They distinguish bool
-# from int, unlike isinstance.
+def _is_case(value: Any) -> bool:
+    """Return whether a value maps names to numbers, lists of numbers, words or booleans."""
+    if type(value) is not dict or len(value) > _MAX_NUMBERS_IN_CASE:
+        return False
+    return all(_fits(name, _NAME) for name in value) and all(map(_is_case_entry, value.values()))
 
 
-def _is_integer(value: Any) -> bool:
-    """Return whether a value is an integer, and not true or false."""
-    return type(value) is int
-
-
-def _is_text(value: Any) -> bool:
-    """Return whether a value is a text."""
-    return type(value) is str
-
-
-def _is_object(value: Any) -> bool:
-    """Return whether a value is a JSON object, with any entries."""
-    return type(value) is dict
-
-
-def _is_name(value: Any) -> bool:
-    """Return whether a value is a word that can be part of a file name."""
-    return isinstance(value, str) and _NAME.fullmatch(value) is not None
-
-
-def _are_texts(value: Any) -> bool:
-    """Return whether a value is a list of texts, perhaps empty."""
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _are_named_texts(value: Any) -> bool:
-    """Return whether a value maps names to texts; the keys of JSON are always texts."""
-    return isinstance(value, dict) and all(map(_is_text, value.values()))
+def _is_case_entry(value: Any) -> bool:
+    """Return whether a value may be an entry of a case: numbers, also one alone, a word, true."""
+    numbers = value if type(value) is list else [value]
+    if len(numbers) <= _MAX_NUMBERS_IN_CASE and all(map(_is_case_number, numbers)):
+        return True
+    return type(value) is bool or _fits(value, _NAME)
 
 
 def _is_case_number(value: Any) -> bool:
@@ -277,77 +257,47 @@ def _is_case_number(value: Any) -> bool:
     return type(value) is int and abs(value) <= MAX_CASE_NUMBER
 
 
-def _are_case_numbers(value: Any) -> bool:
-    """Return whether a value is a list of integers that may name a case, within the limit."""
-    return (
-        isinstance(value, list)
-        and len(value) <= _MAX_NUMBERS_IN_CASE
-        and all(map(_is_case_number, value))
-    )
-
-
-def _is_case_entry(value: Any) -> bool:
-    """Return whether a value may be an entry of a case: a number, numbers, a word, a boolean."""
-    is_word_or_boolean = _is_name(value) or type(value) is bool
-    return is_word_or_boolean or _is_case_number(value) or _are_case_numbers(value)
-
-
-def _is_case(value: Any) -> bool:
-    """Return whether a value maps names to numbers, lists of numbers, words or booleans."""
-    if not isinstance(value, dict) or len(value) > _MAX_NUMBERS_IN_CASE:
-        return False
-    return all(map(_is_name, value)) and all(map(_is_case_entry, value.values()))
-
-
-def _is_script(value: Any) -> bool:
-    """Return whether a value has exactly two entries, both texts: ``text`` and ``digest``."""
-    return _are_named_texts(value) and value.keys() == {"text", "digest"}
-
-
-def _is_reported(value: Any) -> bool:
-    """Return whether a value has the versions, the release among them, the time and the memory."""
-    if not isinstance(value, dict) or value.keys() != {"versions", "seconds", "peak_memory"}:
-        return False
-    return (
-        _are_versions(value["versions"])
-        and bool(_release(value))
-        and _is_duration(value["seconds"])
-        and _is_memory(value["peak_memory"])
-    )
-
-
-def _are_versions(value: Any) -> bool:
-    """Return whether a value has a version for each of the programs, and nothing else."""
-    if not _are_named_texts(value) or value.keys() != _PROGRAMS:
-        return False
-    return all(map(_VERSION.fullmatch, value.values()))
-
-
-def _is_duration(value: Any) -> bool:
-    """Return whether a value is a number of seconds, at least 0, within the limit of numbers."""
-    return type(value) in (int, float) and 0 <= value <= _MAX_NUMBER
-
-
-def _is_memory(value: Any) -> bool:
-    """Return whether a value is a number of bytes, or None if the system does not report it."""
-    return value is None or (type(value) is int and value >= 0)
-
-
-_FORM: dict[str, Callable[[Any], bool]] = {
-    "schema": _is_integer,
-    "family": _is_name,
+_FORM: dict[str, Any] = {
+    "schema": int,
+    "family": _NAME,
     "case": _is_case,
-    "name": _is_name,
-    "question": _is_name,
-    "answer": _is_object,
-    "evidence": _is_object,
-    "trusted": _are_texts,
-    "field": _is_text,
-    "script": _is_script,
-    "libraries": _are_named_texts,
-    "reported": _is_reported,
-    "digest": _is_text,
+    "name": _NAME,
+    "question": _NAME,
+    "answer": dict,
+    "evidence": dict,
+    "trusted": [str],
+    "field": str,
+    "script": {"text": str, "digest": str},
+    "libraries": {str: str},
+    "reported": {
+        "versions": dict.fromkeys(_PROGRAMS, _VERSION) | {"m2bridge": _RELEASE},
+        "seconds": lambda value: type(value) in (int, float) and 0 <= value <= _MAX_NUMBER,
+        "peak_memory": lambda value: value is None or (type(value) is int and value >= 0),
+    },
+    "digest": str,
 }
+"""The form of each field, as :func:`_fits` understands it."""
+
+
+def _fits(value: Any, form: Any) -> bool:
+    """Return whether a value of JSON has a form: a type, which is exactly its own, so that true is
+    no integer; a regular expression for a text; ``[form]`` for a list; ``{str: form}`` for an
+    object of such values; an object with exactly these entries; or a function that decides.
+    """
+    match form:
+        case type():
+            return type(value) is form
+        case re.Pattern():
+            return type(value) is str and form.fullmatch(value) is not None
+        case [entry]:
+            return type(value) is list and all(_fits(one, entry) for one in value)
+        case dict() if str in form:
+            return type(value) is dict and all(_fits(one, form[str]) for one in value.values())
+        case dict():
+            if type(value) is not dict or value.keys() != form.keys():
+                return False
+            return all(_fits(value[name], entry) for name, entry in form.items())
+    return bool(form(value))
 
 
 def write(certificate: Certificate, folder: Path) -> Path:

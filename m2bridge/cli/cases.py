@@ -222,7 +222,7 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
         more |= {"is_flag": True, "flag_value": "true"}
     if not several:
         more |= {"default": option.default, "show_default": not option.flag}
-    return click.Option([f"--{option.name.replace('_', '-')}"], **more)
+    return click.Option([f"--{option.name.strip('_').replace('_', '-')}", option.name], **more)
 
 
 def _as_sentence(phrase: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import (
@@ -26,7 +27,7 @@ from m2bridge.cli.cases import (
     read_file,
 )
 from m2bridge.cli.common import progress, show
-from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
+from m2bridge.cli.ideals import ideal_option, show_for_ideal, titled
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.limits import importing
@@ -57,13 +58,9 @@ def dimension_command(method: Any, **options: Any) -> int:
     """Compute the dimension of the Zariski closure, by up to three methods."""
     request = common.case_request(options)
     needs_engine = method in ("elimination", "all")
-    return request.show("dimension", _dimension, starts_engine_early=needs_engine, method=method)
-
-
-def _dimension() -> Callable[..., Result]:
-    from m2bridge.maps.dimension import dimension
-
-    return dimension
+    return request.show(
+        "dimension", lambda: m2bridge.dimension, starts_engine_early=needs_engine, method=method
+    )
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -118,30 +115,21 @@ def closure_command(
     request = common.case_request(options)
     # only elimination needs Macaulay2; up to a degree, or by multidegrees, Python finds the ideal
     eliminates = strategy != "multigraded" and max_degree is None
+
+    def imported() -> Callable[..., Result]:
+        closure = m2bridge.closure
+        return lambda *case, **more: replace(
+            closure(*case, **more), lists_generators=not no_generators
+        )
+
     return request.show(
         "Zariski closure",
-        _closure_without_generators if no_generators else _closure,
+        imported,
         starts_engine_early=eliminates,
         strategy=strategy,
         max_degree=max_degree,
         weights=weights,
     )
-
-
-def _closure() -> Callable[..., Result]:
-    from m2bridge.maps.closure import closure
-
-    return closure
-
-
-def _closure_without_generators() -> Callable[..., Result]:
-    """Import ``closure``; return a function with its parameters that lists no generators."""
-    from m2bridge.maps.closure import closure
-
-    def closure_without_generators(model: Any, **options: Any) -> Result:
-        return replace(closure(model, **options), lists_generators=False)
-
-    return closure_without_generators
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
@@ -193,7 +181,7 @@ def singular_locus_command(
     any variety.
     """
     if named_ideal is not None:
-        function = _projective_locus_of_ideal if projective else _locus_of_ideal
+        function = partial(_locus_of_ideal, projective=projective)
         return show_for_ideal("singular locus", named_ideal, options, function)
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError(
@@ -201,37 +189,25 @@ def singular_locus_command(
         )
     request = common.case_request(options)
     if projective:
-        return request.show("projective singular locus", _projective_singular_locus)
-    return request.show("singular locus", _singular_locus, method=method, ideals=ideals)
+        return request.show("projective singular locus", _projective_locus)
+    return request.show(
+        "singular locus", lambda: m2bridge.singular_locus, method=method, ideals=ideals
+    )
 
 
-def _projective_singular_locus() -> Callable[..., Result]:
+def _projective_locus() -> Callable[..., Result]:
     from m2bridge.maps.singular_locus import projective_singular_locus
 
     return projective_singular_locus
 
 
-def _singular_locus() -> Callable[..., Result]:
-    from m2bridge.maps.singular_locus import singular_locus
-
-    return singular_locus
-
-
-def _locus_of_ideal() -> Callable[..., Result]:
+def _locus_of_ideal(*, projective: bool) -> Callable[..., Result]:
+    """Import and return the function of an ideal and a title that computes a singular locus."""
     from m2bridge.ideals.varieties import singular_locus
 
+    if projective:
+        return lambda ideal, title: ideal.projective().singular_locus(title=title)
     return singular_locus
-
-
-def _projective_locus_of_ideal() -> Callable[..., Result]:
-    """Import the computation, and return it for the projective variety of a homogeneous ideal."""
-    from m2bridge.ideals import varieties  # noqa: F401  (ideals import it at their first use)
-
-    def projective_singular_locus(ideal: Any, *, title: str) -> Result:
-        found: Result = ideal.projective().singular_locus(title=title)
-        return found
-
-    return projective_singular_locus
 
 
 @click.command(
@@ -249,7 +225,10 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     """
     if named_ideal is not None:
         return show_for_ideal(
-            "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
+            "polar degrees",
+            named_ideal,
+            options,
+            lambda: titled(m2bridge.polar_degrees, named_ideal),
         )
     request = common.case_request(options)
     if request.field != QQ:
@@ -259,25 +238,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
     _, code = request.compute(
-        what, _polar_degrees, model, starts_engine_early=needs_engine, method=method
+        what, lambda: m2bridge.polar_degrees, model, starts_engine_early=needs_engine, method=method
     )
     return code
-
-
-def _polar_degrees() -> Callable[..., Result]:
-    from m2bridge.maps.degrees.polar_degrees import polar_degrees
-
-    return polar_degrees
-
-
-def _polar_of_ideal(ideal_text: str) -> Callable[..., Result]:
-    """Import the computation, and return it for an ideal that was given by this text."""
-    from m2bridge.maps.degrees.polar_degrees import polar_degrees
-
-    def polar_degrees_of_ideal(ideal: Any, *, title: str) -> Result:
-        return polar_degrees(ideal, title=title_of_variety(title, ideal_text))
-
-    return polar_degrees_of_ideal
 
 
 @click.command(
@@ -327,16 +290,10 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
     what = f"critical points of the {model.title}"
     try:
-        _, code = request.compute(what, _critical_points, model, **options)
+        _, code = request.compute(what, lambda: m2bridge.critical_points, model, **options)
     except ConversionError as reason:  # a file of data or weights
         raise click.UsageError(str(reason)) from None
     return code
-
-
-def _critical_points() -> Callable[..., Result]:
-    from m2bridge.training.critical_points import critical_points
-
-    return critical_points
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import MAX_FUNCTION_FILE_BYTES, common
 from m2bridge.cli.cases import (
@@ -37,7 +38,6 @@ from m2bridge.statements.statement import statements_named
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits.membership import Membership
-    from m2bridge.results.base import Result
     from m2bridge.statements.statement import Statement
 
 
@@ -90,19 +90,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     needs_engine = model.needs_engine(model.observables(chosen))
     result, _ = request.compute(
         f"cross-check of the {model.title}",
-        _cross_check,
+        lambda: m2bridge.cross_check,
         model,
         statements=chosen,
         starts_engine_early=needs_engine,
     )
     return exit_code(result, exit_zero)
-
-
-def _cross_check() -> Callable[..., Result]:
-    """Import the computation and return it: within the time limit, while Macaulay2 starts."""
-    from m2bridge.crosscheck.cross_check import cross_check
-
-    return cross_check
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:

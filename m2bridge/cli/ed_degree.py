@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
 from m2bridge.cli.compute import model_options
-from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
+from m2bridge.cli.ideals import ideal_option, show_for_ideal, titled
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
-
-if TYPE_CHECKING:
-    from m2bridge.ideals.ideal import Ideal
-    from m2bridge.results.base import Result
 
 # A copy of a choice that is defined in a module which imports SymPy; a test compares them.
 ED_METHODS = ("auto", "ideal", "parametrization")
@@ -65,10 +61,12 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         own["quadratic"] = _quadratic_form(own["quadratic"])
     try:
         if named_ideal is not None:
-            function = partial(_ed_degree_of_ideal, named_ideal, own)
-            # the names of OWN_OPTIONS, as these may be given together with --ideal
             return show_for_ideal(
-                "ED degree", named_ideal, options, function, own_options=OWN_OPTIONS
+                "ED degree",
+                named_ideal,
+                options,
+                lambda: titled(partial(m2bridge.ed_degree, **own), named_ideal),
+                own_options=OWN_OPTIONS,  # these may be given together with --ideal
             )
         request = common.case_request(options)
         if request.field != QQ:
@@ -76,7 +74,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         # weights=None: with the usual parameters of the model
         model = request.model.in_coordinates(request.coordinates, weights=None)
         what = f"ED degree of the {model.title}"
-        _, code = request.compute(what, _ed_degree, model, **own)
+        _, code = request.compute(what, lambda: m2bridge.ed_degree, model, **own)
         return code
     except ConversionError as reason:  # the form, the point or the ideal cannot be read
         raise click.UsageError(str(reason)) from None
@@ -101,24 +99,3 @@ def _quadratic_form(text: str) -> str | list[Any]:
             f'--quadratic: {reason}; fractions are in quotes, as [[1, 0], [0, "1/2"]]'
         ) from None
     return rows
-
-
-def _ed_degree() -> Callable[..., Result]:
-    """Import the computation and return it: within the time limit, while Macaulay2 starts."""
-    from m2bridge.maps.degrees.ed_degree import ed_degree
-
-    return ed_degree
-
-
-def _ed_degree_of_ideal(ideal_text: str, own: dict[str, Any]) -> Callable[..., Result]:
-    """Import the computation, and return it for an ideal that was given by this text.
-
-    ``own`` are the values of :data:`OWN_OPTIONS`, by name: ``quadratic`` as
-    :func:`_quadratic_form` returns it, and ``point`` as a text, which the computation reads.
-    """
-    from m2bridge.maps.degrees.ed_degree import ed_degree
-
-    def ed_degree_of_ideal(ideal: Ideal, *, title: str) -> Result:
-        return ed_degree(ideal, title=title_of_variety(title, ideal_text), **own)
-
-    return ed_degree_of_ideal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -76,9 +76,10 @@ def show_for_ideal(
     return show(result, request.form, clock, request.everything)
 
 
-def title_of_variety(title: str, ideal_text: str) -> str:
-    """Return the title that a file gives to an ideal, or one made of its polynomials."""
-    return title or f"variety of {printable(ideal_text):.60}"
+def titled(function: Callable[..., Any], ideal_text: str) -> Callable[..., Any]:
+    """Return a function of an ideal, called with a title made of its polynomials if it has none."""
+    of_text = f"variety of {printable(ideal_text):.60}"
+    return lambda ideal, title: function(ideal, title=title or of_text)
 
 
 def _ideal_request(

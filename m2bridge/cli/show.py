@@ -7,7 +7,7 @@ for each case. An outcome is a file that says why a question has no certificate.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import inf
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli import DONE, USAGE, common
-from m2bridge.cli.cases import REACHABLE, FamilyBatch, as_parameter, limit_in
+from m2bridge.cli.cases import REACHABLE, Command, FamilyBatch, as_parameter, limit_in
 from m2bridge.cli.certificates import certify_command
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.engine import Session
@@ -27,6 +27,7 @@ from m2bridge.limits import Clock, clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import save
+from m2bridge.trained_weights.options import OPTIONS, WeightsOption
 
 if TYPE_CHECKING:
     from m2bridge.families.base import Figure
@@ -417,123 +418,31 @@ def _check_writable(out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _heads(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> int | str | None:
-    """Return the number after ``--heads``; a text with 'all' or a comma stays as it is.
-
-    Click calls this with ``None`` if the option is not given. A text such as ``12,all`` is
-    understood where the weights are read, which also refuses several numbers.
-    """
-    if value is None or "all" in value or "," in value:
-        return value
-    number: int = common.integer(value)
-    return number
-
-
 TENSOR_NAME_OPTIONS = ("query", "key", "value", "output", "stacked")
 """The options of ``weights`` that name arrays of a file."""
+_TYPES = {int: common.integer, float: common.decimal}
+_TYPES[Path] = click.Path(exists=True, path_type=Path)
+
+
+def _click_option(option: WeightsOption) -> Callable[[Command], Command]:
+    """Return the option of the command ``weights`` that click adds."""
+    flag = option.name.rstrip("_")
+    if option.kind is bool:
+        return click.option(f"--{flag}/--no-{flag}", default=None, help=option.help)
+    return click.option(
+        f"--{flag}",
+        option.name,
+        type=click.Choice(option.choices) if option.choices else _TYPES.get(option.kind),
+        default=option.default,
+        show_default=option.default is not None,
+        metavar=option.metavar,
+        help=option.help,
+    )
 
 
 @click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--query",
-    metavar="NAME",
-    help="Name of the array with Q; * stands for the part that differs from layer to layer.",
-)
-@click.option("--key", metavar="NAME", help="Name of the array with K.")
-@click.option("--value", metavar="NAME", help="Name of the array with V.")
-@click.option(
-    "--output",
-    metavar="NAME",
-    help="Name of the array with the output matrix O; values are then OV.",
-)
-@click.option("--stacked", metavar="NAME", help="Name of one array that contains Q, K and V.")
-@click.option(
-    "--layout",
-    metavar="WORDS",
-    help="How arrays are stored where names and shapes do not say it: rows, (out, in), or columns,"
-    " (in, out); Q, K and V in one array q-k-v, by-head, by-group, by-row, by-quarter or"
-    " by-eighth; three indices heads-a-d, heads-d-a or d-heads-a. Separated by commas.",
-)
-@click.option(
-    "--ignore",
-    metavar="NAMES",
-    help=(
-        "Arrays that do not belong to the layer and are ignored, separated by commas; * stands for"
-        " any text."
-    ),
-)
-@click.option(
-    "--adapter",
-    type=click.Path(exists=True, path_type=Path),
-    help="A LoRA adapter, which is merged with FILE exactly.",
-)
-@click.option(
-    "--heads",
-    metavar="NUMBER",
-    callback=_heads,
-    help="Number of heads, the same in each layer [default: as config.json next to FILE, shapes or"
-    " names say; 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and"
-    " tables of all heads.",
-)
-@click.option(
-    "--a", type=common.integer, help="Largest rank of A, where A = KᵀQ is given [default: d]."
-)
-@click.option(
-    "--as",
-    "as_",
-    type=click.Choice(("lightning", "softmax")),
-    help="Lightning attention, the algebraic model of the paper, or softmax attention: the layers"
-    " alone, whatever config.json next to FILE says.",
-)
-@click.option(
-    "--skip/--no-skip",
-    default=None,
-    help="Whether each layer adds its input [default: from config.json, or not].",
-)
-@click.option(
-    "--normalization",
-    type=click.Choice(("none", "softmax")),
-    help="Normalization of the attention scores [default: from config.json, or none].",
-)
-@click.option(
-    "--biases",
-    type=click.Choice(("count", "ignore")),
-    default="count",
-    show_default=True,
-    help="Treat biases as a coordinate of tokens, or ignore them.",
-)
-@click.option(
-    "--norm",
-    type=click.Choice(("layer", "rms", "rms1", "none")),
-    help="The norm before each layer, instead of the one that FILE determines; rms1 multiplies by"
-    " 1 + γ.",
-)
-@click.option(
-    "--tolerance",
-    type=common.decimal,
-    help="Relative tolerance for effective ranks [default: by the stored type].",
-)
-@click.option(
-    "--sort",
-    type=click.Choice(("layer", "distance")),
-    default="layer",
-    show_default=True,
-    help="Order of the heads: by layer, or by distance to singular functions.",
-)
-@click.option(
-    "--worst",
-    type=common.integer,
-    help="Show only the N heads nearest to singular functions; of softmax, to lower ranks.",
-)
-@click.option(
-    "--rank",
-    type=common.integer,
-    help="Show the distance of each head to this rank, and how much outputs change where the head"
-    " is replaced.",
-)
+@common.stack_options(*map(_click_option, OPTIONS))
 @click.option(
     "--arrays",
     "list_arrays",

@@ -20,7 +20,7 @@ integer coefficients, as mappings of the parameters' exponents to coefficients.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from math import gcd, prod
 from random import Random
@@ -36,7 +36,7 @@ from m2bridge.algebra.linear_algebra import (
     leading_columns,
     reduced_echelon,
 )
-from m2bridge.algebra.numbers import chinese_remainder, combine_residues, rational_reconstruction
+from m2bridge.algebra.numbers import rational_reconstruction
 from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.sparse_polynomial import (
     IntegerPolynomial,
@@ -119,11 +119,6 @@ class ModularElimination:
             prime=prime,
         )
         return cls(expansions, points)
-
-    def modulo(self, prime: int, random: Random) -> ModularElimination:
-        """Return the elimination on the same slice, at new points, modulo another prime."""
-        points = replace(self.points, random=random, prime=prime)
-        return ModularElimination(replace(self.expansions, prime=prime), points)
 
     def echelon(self, monomials: Sequence[Monomial]) -> ModularEchelon:
         """Return the reduced echelon form of a matrix with one column per monomial.
@@ -439,7 +434,7 @@ class Echelon:
         entries is used: the basis monomials that occur in the expression of a column's monomial.
     relation_coefficients : function
         Maps a column outside the basis to (a, [b_1, …, b_r]), integers with a m + Σ b_i m_i = 0 on
-        the image, for its monomial m and the basis m_1, …, m_r. After elimination modulo primes
+        the image, for its monomial m and the basis m_1, …, m_r. After elimination modulo a prime
         this is a guess, to be proved by substitution.
     """
 
@@ -449,33 +444,17 @@ class Echelon:
     relation_coefficients: Callable[[int], tuple[int, list[int]]]
 
     @classmethod
-    def modular(
-        cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]
-    ) -> Echelon:
-        """Return the echelon form modulo primes, with entries lifted to QQ by Chinese remainders.
-
-        There is one elimination for each prime. Primes whose pivots are not the best ones found
-        (the largest rank, then those furthest to the left) are unlucky, and left out.
-        """
-        forms = [elimination.echelon(monomials) for elimination in eliminations]
-        best_pivots = min([form.pivots for form in forms], key=unluckiness)
-        matrices = [form.matrix for form in forms if form.pivots == best_pivots]
-        modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in matrices])
-        rows = range(len(best_pivots))
+    def modular(cls, monomials: Sequence[Monomial], elimination: ModularElimination) -> Echelon:
+        """Return the echelon form modulo a prime, with entries lifted to QQ."""
+        matrix, pivots = elimination.echelon(monomials)
+        prime, rows = int(matrix.modulus()), range(len(pivots))
 
         def coefficients(column: int) -> tuple[int, list[int]]:
-            """The common denominator of the rational entries of a column, and minus their
-            numerators, lifted from the ``matrices``, the echelon forms modulo the primes.
-            """
-            # one vector for each prime: minus the entries of the column
-            vectors = [[-int(matrix[row, column]) for row in rows] for matrix in matrices]
-            # the vector modulo the product of the primes, and the rational one that it stands for
-            residues = combine_residues(vectors, weights, modulus)
-            return rational_reconstruction(residues, modulus)
+            """The common denominator of the rational entries, and minus their numerators."""
+            residues = [-int(matrix[row, column]) % prime for row in rows]
+            return rational_reconstruction(residues, prime)
 
-        # Modulo any one of the primes the matrix shows which entries are zero, as a guess.
-        pattern = matrices[0]
-        return cls(tuple(monomials), best_pivots, pattern, coefficients)
+        return cls(tuple(monomials), pivots, matrix, coefficients)
 
     @classmethod
     def exact(cls, monomials: Sequence[Monomial], substitution: Substitution) -> Echelon:
@@ -519,16 +498,6 @@ class Echelon:
             if c:
                 terms.append((self.monomials[pivot], c // content))
         return tuple(terms)
-
-
-def unluckiness(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Return a key for pivots found modulo a prime, which is smaller if the prime is less unlucky:
-    minus the rank, then the pivots.
-
-    The pivots over QQ have the smallest key of all: the largest rank, and among those of the same
-    rank each pivot as far left as possible.
-    """
-    return -len(pivots), pivots
 
 
 def linear_part(source: MultigradedMap) -> LinearReduction:

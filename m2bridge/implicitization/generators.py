@@ -6,13 +6,11 @@ Three facts are proved for a multidegree with M monomials (docs/computing-closur
 * ρ monomials are independent as functions on the image: they are modulo a prime;
 * σ polynomials of the ideal are independent: each vanishes after substitution, and they are
   independent modulo a prime. Where ρ + σ = M, both are dimensions;
-* what lower degrees generate has over QQ no larger dimension than modulo the prime, so that each
-  generator is needed.
+* what lower degrees generate has over QQ no larger dimension than modulo the prime, since as many
+  functionals vanish on it, so that each generator is needed.
 
-Relations and functionals are computed modulo primes, lifted to QQ with as many primes as they need,
-and proved. A relation that needs more primes is eliminated again among the basis and few other
-monomials; functionals that vanish on products are computed again modulo one more prime after the
-other.
+Relations are computed modulo a prime, lifted to QQ, and proved; those with larger coefficients are
+computed over QQ, among the basis and few other monomials.
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition. The basis is
 monomials that are a basis of the coordinate ring of the image in the multidegree, the pivots of an
@@ -26,9 +24,8 @@ monomials. A prime or echelon form is unlucky if its rank or pivots are not thos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from random import Random
 from typing import NamedTuple
@@ -36,19 +33,13 @@ from typing import NamedTuple
 import flint
 
 from m2bridge.algebra import linear_algebra
-from m2bridge.algebra.numbers import (
-    chinese_remainder,
-    combine_residues,
-    primes_from,
-    rational_reconstruction,
-)
+from m2bridge.algebra.numbers import primes_from, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms, packed
 from m2bridge.errors import ContradictionError
 from m2bridge.implicitization.elimination import (
     Echelon,
     ModularElimination,
     Substitution,
-    unluckiness,
 )
 from m2bridge.implicitization.graded_pieces import (
     DegreePieces,
@@ -72,23 +63,15 @@ KEPT_PRIMES = 16
 is unlucky.
 """
 
-LIFTING_PRIMES = 2
-"""The number of primes of 62 bits that help to lift larger coefficients to QQ; they are not slower
-than those of 31.
-"""
-
 
 def proved_relations(
-    echelon: Echelon,
-    columns: Sequence[int],
-    eliminations: Sequence[ModularElimination],
-    substitution: Substitution,
+    echelon: Echelon, columns: Sequence[int], substitution: Substitution
 ) -> tuple[Terms, ...] | None:
     """Return for each column a relation that expresses its monomial in the basis, proved.
 
     A relation is proved by substitution of the images. Where the coefficients that the echelon
-    form gives are wrong, since they are too large to be found modulo its primes, its columns are
-    eliminated again modulo one long prime, then modulo several primes, then over QQ.
+    form gives are wrong, since they are too large to be found modulo its prime, the basis and the
+    monomials of these columns are eliminated again over QQ.
 
     Parameters
     ----------
@@ -96,146 +79,23 @@ def proved_relations(
         A basis among monomials, the pivots, and the expressions of the others in it, as a guess.
     columns : sequence of int
         Columns of the echelon form that are not pivots.
-    eliminations : sequence of ModularElimination
-        The first is modulo a short prime, the others modulo long ones.
     substitution : Substitution
         Decides whether a polynomial vanishes on the image.
 
     Returns
     -------
     tuple of polynomials or None
-        In the order of the columns; ``None`` if not every column has a proved relation.
+        In the order of the columns; ``None`` if the pivots are no basis, or relations fail.
     """
-    # Each takes monomials, and returns their echelon form.
-    eliminate_methods = (
-        # modulo one long prime, all primes, no prime
-        partial(Echelon.modular, eliminations=eliminations[1:2]),
-        partial(Echelon.modular, eliminations=eliminations),
-        partial(Echelon.exact, substitution=substitution),
-    )
-    # the relations proved so far, by their columns
-    proved = dict(_relations_that_vanish(echelon, columns, substitution))
-    for eliminate in eliminate_methods:
-        missing = [column for column in columns if column not in proved]
-        if not missing:
-            break
-        # the basis and few other monomials
-        kept_columns = sorted({*echelon.pivots, *missing})
-        kept_monomials = [echelon.monomials[column] for column in kept_columns]
-        smaller = SmallerEchelon(eliminate(kept_monomials), kept_columns)
-        pivots = smaller.pivots
-        # A larger rank, or pivots further left, show that the echelon form that is given, and not
-        # the smaller one, is unlucky.
-        if unluckiness(pivots) < unluckiness(echelon.pivots):
+    relations = {column: echelon.relation(column) for column in columns}
+    wrong = [column for column in columns if not substitution.vanishes(relations[column])]
+    if wrong:
+        kept = sorted({*echelon.pivots, *wrong})
+        exact = Echelon.exact([echelon.monomials[column] for column in kept], substitution)
+        if tuple(kept[i] for i in exact.pivots) != echelon.pivots:
             return None
-        # with other pivots the smaller echelon form is unlucky, and the next method is tried
-        if pivots == echelon.pivots:
-            proved |= smaller.relations_that_vanish(missing, substitution)
-    if len(proved) < len(columns):
-        return None
-    return tuple(proved[column] for column in columns)
-
-
-class SmallerEchelon(NamedTuple):
-    """The echelon form of some of the monomials of a larger one.
-
-    Its column number i is that of the monomial in column ``columns[i]`` of the larger one; columns
-    and pivots of its methods are numbered as in the larger one.
-    """
-
-    echelon: Echelon
-    columns: list[int]
-
-    @property
-    def pivots(self) -> tuple[int, ...]:
-        """The pivots, as columns of the larger echelon form."""
-        return tuple(self.columns[i] for i in self.echelon.pivots)
-
-    def relations_that_vanish(
-        self, columns: Sequence[int], substitution: Substitution
-    ) -> dict[int, Terms]:
-        """Return the relations of these columns that vanish on the image, by their columns."""
-        own_columns = [self.columns.index(column) for column in columns]
-        relations = _relations_that_vanish(self.echelon, own_columns, substitution)
-        return {self.columns[i]: relation for i, relation in relations}
-
-
-def _relations_that_vanish(
-    echelon: Echelon, columns: Iterable[int], substitution: Substitution
-) -> Iterator[tuple[int, Terms]]:
-    """Yield (column, relation) for those of the columns whose relation, read off the echelon form,
-    is identically zero after substitution.
-    """
-    for column in columns:
-        relation = echelon.relation(column)
-        if substitution.vanishes(relation):
-            yield column, relation
-
-
-def has_no_larger_rank(
-    generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
-) -> bool:
-    """Whether the products span no larger dimension over QQ than modulo a prime, which is r.
-
-    Then none of the new generators, which are independent modulo the span, is a combination of
-    products: each is needed. Over QQ the dimension is at least r. It is at most r if there are
-    n − r independent linear functionals over QQ that vanish on all products, where n is the number
-    of free monomials. A basis modulo the span, at the places, has one dual functional for each of
-    its monomials: they are computed modulo primes and lifted to QQ, from as many primes as that
-    takes; if all primes are not enough, the rank over QQ is computed.
-
-    Parameters
-    ----------
-    generated : GeneratedPart
-        The span of the products modulo its prime.
-    places : sequence of int
-        Positions of n − r free monomials, a basis modulo the span, by which functionals are chosen.
-    primes : sequence of int
-        Further primes for lifting.
-    """
-    modulo_others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
-    rank = len(generated.chosen)  # r
-    used_primes = []
-    duals = []
-    for modulo_prime in chain([generated], modulo_others):
-        if len(modulo_prime.chosen) > rank:
-            return False  # the rank over QQ is at least that modulo any prime
-        if len(modulo_prime.chosen) < rank:
-            continue  # this prime is unlucky
-        used_primes.append(modulo_prime.prime)
-        duals.append(modulo_prime.dual(places))
-        functionals = _lift_to_integers(used_primes, duals)
-        if _are_independent(functionals, places) and generated.is_annihilated(functionals):
-            return True
-    return generated.rational_rank() <= rank
-
-
-def _lift_to_integers(primes: Sequence[int], duals: Sequence[list[list[int]]]) -> list[list[int]]:
-    """Return integer vectors, each a multiple of the rational vector with the given residues.
-
-    ``duals[k][i]`` is vector i modulo ``primes[k]``. A result is right only if numerators and
-    denominators are small against the product of the primes, so the caller checks them.
-    """
-    modulus, weights = chinese_remainder(primes)
-    lifted = []
-    for vectors in check_deadline_in(zip(*duals, strict=True)):
-        residues = combine_residues(vectors, weights, modulus)
-        # without the common denominator the vector vanishes at the same places
-        _, numerators = rational_reconstruction(residues, modulus)
-        lifted.append(numerators)
-    return lifted
-
-
-def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]) -> bool:
-    """Whether functional i is nonzero at ``places[i]`` and zero at all other places, for each i.
-
-    Then the functionals, which are given by their values, are linearly independent.
-    """
-    for i, functional in enumerate(functionals):
-        nonzero = [j for j, place in enumerate(places) if functional[place]]
-        if nonzero != [i]:
-            return False
-    return True
+        relations |= {column: exact.relation(kept.index(column)) for column in wrong}
+    return tuple(relations[column] for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +135,6 @@ class GeneratedPart:
         classes = quotient.classes(size)  # for each free monomial
         return cls(products, prime, chosen=quotient.chosen, functionals=classes)
 
-    def modulo(self, prime: int) -> GeneratedPart:
-        """Return the span of the same products modulo a different prime."""
-        return GeneratedPart.of(self.products, len(self.functionals), prime)
-
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
         """Return those of the columns whose monomials do not depend, modulo the span, on the
         monomials of columns earlier in the sequence.
@@ -299,33 +155,6 @@ class GeneratedPart:
         pivots = linear_algebra.reduced_echelon(values).pivots
         return [columns[i] for i in pivots]
 
-    def dual(self, places: Sequence[int]) -> list[list[int]]:
-        """Return the functionals that vanish on the span and are dual to some free monomials.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Positions of free monomials that form a basis modulo the span.
-
-        Returns
-        -------
-        list of lists of int
-            Functional number i by its values modulo the prime at all free monomials: 1 at place
-            number i, 0 at the other places.
-        """
-        # the positions at which some functional is not zero; at others the duals are zero too
-        nonzero = {place for place, values in enumerate(self.functionals) if values}
-        # with the places as the first columns, the echelon form has a unit matrix there
-        order = [*places, *sorted(nonzero.difference(places))]
-        echelon, pivots = linear_algebra.reduced_echelon(self._values_at(order))
-        duals = []
-        for row in check_deadline_in(range(len(pivots))):
-            values_of_dual = [0] * len(self.functionals)
-            for column, place in enumerate(order):
-                values_of_dual[place] = int(echelon[row, column])
-            duals.append(values_of_dual)
-        return duals
-
     def _values_at(self, places: Sequence[int]) -> flint.nmod_mat:
         """Return the matrix of the values of the functionals at some free monomials.
 
@@ -343,33 +172,57 @@ class GeneratedPart:
         transposed = flint.nmod_mat(len(places), len(row_of), self.prime)
         return linear_algebra.fill_matrix(transposed, columns).transpose()
 
-    def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
-        """Whether functionals over ZZ vanish on all products, and so on what these span over QQ.
+    def has_rank_over_rationals(self, places: Sequence[int]) -> bool:
+        """Whether the products span no larger dimension over QQ than modulo the prime.
 
-        ``functionals[i][place]`` is the value of functional i at a free monomial. All functionals
-        are evaluated at once, as digits of one large integer.
+        Then none of the new generators, which are independent modulo the span, is a combination of
+        products: each is needed. Over QQ the dimension is at least the rank r modulo the prime. It
+        is at most r if n − r independent linear functionals over QQ vanish on all products, where n
+        is the number of free monomials. Those that are dual to a basis modulo the span, the free
+        monomials at ``places``, are lifted from their residues; each is nonzero at its own place
+        and zero at the others, and so they are independent. Where the lifts are wrong, since they
+        need a larger prime, the rank over QQ is computed.
         """
-        if not functionals:
+        duals = check_deadline_in(self._dual(places))
+        # without its denominator a functional vanishes at the same places
+        functionals = [rational_reconstruction(values, self.prime)[1] for values in duals]
+        if self._is_annihilated(functionals):
             return True
-        # for each product the sum of absolute values of its coefficients
-        norms = [sum([abs(c) for _, c in product]) for product in self.products]
-        max_norm = max(norms, default=0)
-        max_value = max(map(abs, chain.from_iterable(functionals)), default=0)
-        # A functional is at most this in absolute value on every product. So with digits of twice
-        # this size, the packed values are zero only if all functionals are.
-        bound = max_norm * max_value
-        bits_per_digit = (2 * bound + 1).bit_length() + 1
-        # for each free monomial the values of all functionals, as one integer
-        values_by_place = check_deadline_in(zip(*functionals, strict=True))
-        packed_values = [packed(values, bits_per_digit) for values in values_by_place]
-        for product in check_deadline_in(self.products):
-            if sum([c * packed_values[place] for place, c in product]) != 0:
-                return False
-        return True
+        return linear_algebra.sparse_rank(map(dict, self.products)) <= len(self.chosen)
 
-    def rational_rank(self) -> int:
-        """Return the dimension of the span of all products over QQ."""
-        return linear_algebra.sparse_rank(map(dict, self.products))
+    def _dual(self, places: Sequence[int]) -> list[list[int]]:
+        """Return the functionals that vanish on the span and are dual to the monomials at places.
+
+        Each is given by its residues at all free monomials: 1 at its own place, 0 at the others.
+        """
+        # the positions at which some functional is not zero; at others the duals are zero too
+        nonzero = {place for place, values in enumerate(self.functionals) if values}
+        # with the places as the first columns, the echelon form has a unit matrix there
+        order = [*places, *sorted(nonzero.difference(places))]
+        echelon, pivots = linear_algebra.reduced_echelon(self._values_at(order))
+        duals = []
+        for row in range(len(pivots)):
+            values = [0] * len(self.functionals)
+            for column, place in enumerate(order):
+                values[place] = int(echelon[row, column])
+            duals.append(values)
+        return duals
+
+    def _is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
+        """Whether functionals, given by integers at all free monomials, vanish on all products.
+
+        All functionals are evaluated at once, as digits of one large integer: a digit is at most
+        the largest value times the sum of the absolute values of the coefficients of a product.
+        """
+        largest = max(map(abs, chain.from_iterable(functionals)), default=0)
+        norms = (sum([abs(c) for _, c in product]) for product in self.products)
+        digit_bits = (2 * largest * max(norms, default=0) + 1).bit_length() + 1
+        by_place = check_deadline_in(zip(*functionals, strict=True))
+        digits = [packed(values, digit_bits) for values in by_place]
+        return not functionals or not any(
+            sum([c * digits[place] for place, c in product])
+            for product in check_deadline_in(self.products)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,9 +236,9 @@ class Context:
     grading : PackedGrading
         The multidegrees of the coordinates, each packed into one integer.
     primes : tuple of int
-        Short primes, which divide no coefficient of the map.
-    eliminations : tuple of ModularElimination
-        Modulo the first of these primes, and modulo a few long primes.
+        Primes that divide no coefficient of the map.
+    elimination : ModularElimination
+        Modulo the first of these primes.
     substitution : Substitution
         Proves that polynomials vanish on the image.
     """
@@ -393,7 +246,7 @@ class Context:
     max_degree: int
     grading: PackedGrading
     primes: tuple[int, ...]
-    eliminations: tuple[ModularElimination, ...]
+    elimination: ModularElimination
     substitution: Substitution
 
     @classmethod
@@ -404,31 +257,22 @@ class Context:
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
         primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), KEPT_PRIMES))
-        # long primes determine a rational number by fewer residues
-        lifting_primes = islice(
-            primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES
-        )
-        # All are on the slice that the first one finds; each draws its own points.
-        first = ModularElimination.of(source, max_degree, random=Random(seed), prime=primes[0])
-        others = [first.modulo(prime, Random(seed)) for prime in lifting_primes]
         return cls(
             max_degree=max_degree,
             grading=PackedGrading.of(source, max_degree),
             primes=primes,
-            eliminations=(first, *others),
+            elimination=ModularElimination.of(
+                source, max_degree, random=Random(seed), prime=primes[0]
+            ),
             substitution=Substitution.of(source),
         )
 
     def echelons(self, candidates: Sequence[Monomial]) -> Iterator[tuple[Echelon, int]]:
         """Yield echelon forms for the candidates, each with a prime modulo which to compute the
-        span of the products.
-
-        The echelon forms become more reliable and more expensive: modulo one prime, modulo several
-        primes, over QQ. The last is repeated with each further prime for the products.
+        span of the products: modulo the first prime, then over QQ with each further prime.
         """
-        first_prime, second_prime, *further_primes = self.primes
-        yield Echelon.modular(candidates, self.eliminations[:1]), first_prime
-        yield Echelon.modular(candidates, self.eliminations), second_prime
+        first_prime, *further_primes = self.primes
+        yield Echelon.modular(candidates, self.elimination), first_prime
         for prime in further_primes:
             yield Echelon.exact(candidates, self.substitution), prime
 
@@ -537,7 +381,7 @@ def _proved_ideal(
     prime : int
         The prime modulo which the span of the products is computed.
     context : Context
-        Primes, and eliminations and the substitution that prove relations.
+        Its substitution proves relations.
 
     Returns
     -------
@@ -561,15 +405,12 @@ def _proved_ideal(
     # Free candidates whose relations complete the multiples to a basis of the ideal, by their
     # columns of the echelon form.
     columns = _new_columns(echelon, place, generated)
-    relations = proved_relations(
-        echelon, columns, eliminations=context.eliminations, substitution=context.substitution
-    )
+    relations = proved_relations(echelon, columns, context.substitution)
     # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
         return None
     # Were the rank of the products larger over QQ, a relation could be a combination of products.
-    places = [place[column] for column in columns]
-    if not has_no_larger_rank(generated, places, context.primes):
+    if not generated.has_rank_over_rationals([place[column] for column in columns]):
         return None
     return BasisOfIdeal(multiples, relations)
 

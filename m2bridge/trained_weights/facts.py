@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from m2bridge.trained_weights.heads.distances import near_strata, near_words, nearest_loci, nearness
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import HeadShape
@@ -134,23 +135,6 @@ def _sentence_on_head(head: HeadWeights) -> str | None:
     return summary_sentence("The head", symmetries)
 
 
-_OUTSIDE = "before and after the layers, whose tokens are arbitrary vectors"
-_BETWEEN = "each layer determines the same without them, and several layers are taken without them"
-_NO_WEIGHTS = "no weights of the model"
-_NOT_IN_MODEL = "not in the model of a layer"
-_WHY_LEFT_OUT = {
-    "embeddings": _OUTSIDE,
-    "heads of the model": _OUTSIDE,
-    "MLPs": _BETWEEN,
-    "norms": _BETWEEN,
-    "attention to other tokens": _BETWEEN,
-    "models of images or sounds": "another model",
-    "masks": _NO_WEIGHTS,
-    "states of libraries": _NO_WEIGHTS,
-    "states of an optimizer": _NO_WEIGHTS,
-    "averages of the weights": _NO_WEIGHTS,
-}
-"""Why arrays of a kind that is left out change nothing of what is said of layers."""
 FACTOR_OF_SCORES = (
     "the rank of the network at these weights is that for the scores KᵀQ: where a model multiplies"
     " them by a factor, such as 1/√a, or outputs by one, multiply it into Q or O before"
@@ -170,7 +154,7 @@ def left_out_words(kinds: Sequence[str]) -> str:
     for kind in kinds:
         # The number of arrays in parentheses is no part of the name in the table of reasons.
         name, _, _ = kind.rpartition(" (")
-        reason = _WHY_LEFT_OUT.get(name, _NOT_IN_MODEL)
+        reason = NAMES["reasons"].get(name, NAMES["reasons"]["other"])
         kinds_by_reason.setdefault(reason, []).append(kind)
     clauses = [f"{', '.join(same)}: {reason}" for reason, same in kinds_by_reason.items()]
     return "; ".join(clauses)

@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from m2bridge.families.base import CaseOption, Figure, integer
+from m2bridge.trained_weights.options import OPTIONS
 from m2bridge.trained_weights.result import weights
 from m2bridge.trained_weights.training_run import TOLERANCE, training_run
 
-_ROLES = {
-    "query": "Q",
-    "key": "K",
-    "value": "V",
-    "output": "the output matrix",
-    "stacked": "Q, K and V",
-}
-_NAMED = tuple(
-    CaseOption(
-        name,
-        str,
-        f"the array with {role} (* stands for what differs from layer to layer)",
-        required=False,
-    )
-    for name, role in _ROLES.items()
-)
+_READERS: dict[type, Callable[[str], Any]] = {int: integer, float: float, bool: bool}
+"""What reads the text of an option that is neither a word nor a path."""
 _FILE = (
     CaseOption("source", str, "a file of weights", positional=True),
-    *_NAMED,
-    CaseOption(
-        "heads",
-        integer,
-        "number of heads of each layer; when left out, that of config.json beside the file, or 1",
-        required=False,
-    ),
-    CaseOption(
-        "normalization",
-        str,
-        "normalization of the scores, none or softmax; when left out, that of config.json, or none",
-        required=False,
-    ),
-    CaseOption(
-        "biases",
-        str,
-        "what becomes of biases: count, or ignore for the layers without them",
-        default="count",
-    ),
-    CaseOption("norm", str, "the norm before each layer: layer, rms, rms1 or none", required=False),
-    CaseOption(
-        "sort", str, "order of the heads: layer, or distance to singular functions", default="layer"
-    ),
-    CaseOption(
-        "worst",
-        integer,
-        "number of heads in the picture, those nearest to singular functions",
-        required=False,
+    *(
+        CaseOption(
+            option.name,
+            _READERS.get(option.kind, str),
+            option.help.removesuffix("."),
+            default=option.default,
+            required=False,
+            flag=option.kind is bool,
+        )
+        for option in OPTIONS
+        if option.in_picture
     ),
 )
 

@@ -1,21 +1,115 @@
-"""The options of the command ``weights`` that are read without its weights."""
+"""The options of the command ``weights``, of its picture and of the function, declared once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, alternatives
 
-CHOICES = {
-    "normalization": (None, "none", "softmax"),
-    "as_": (None, "lightning", "softmax"),
-    "biases": ("count", "ignore"),
-    "norm": (None, "layer", "rms", "rms1", "none"),
-    "sort": ("layer", "distance"),
-}
-"""What the options of :func:`~m2bridge.weights` that are words may be; ``None`` where left out."""
+
+@dataclass(frozen=True, slots=True)
+class WeightsOption:
+    """An option: its name in Python, what it says, and what its values are.
+
+    ``kind`` is ``bool`` for a pair such as ``--skip`` and ``--no-skip``; ``in_picture`` says
+    whether the picture has it, too; ``metavar`` stands for the value in help.
+    """
+
+    name: str
+    help: str
+    kind: type = str
+    choices: tuple[str, ...] = ()
+    default: str | None = None
+    metavar: str | None = None
+    in_picture: bool = True
+
+
+OPTIONS = (
+    WeightsOption(
+        "query",
+        "Name of the array with Q; * stands for the part that differs from layer to layer.",
+        metavar="NAME",
+    ),
+    WeightsOption("key", "Name of the array with K.", metavar="NAME"),
+    WeightsOption("value", "Name of the array with V.", metavar="NAME"),
+    WeightsOption(
+        "output", "Name of the array with the output matrix O; values are then OV.", metavar="NAME"
+    ),
+    WeightsOption("stacked", "Name of one array that contains Q, K and V.", metavar="NAME"),
+    WeightsOption(
+        "layout",
+        "How arrays are stored where names and shapes do not say it: rows, (out, in), or columns,"
+        " (in, out); Q, K and V in one array q-k-v, by-head, by-group, by-row, by-quarter or"
+        " by-eighth; three indices heads-a-d, heads-d-a or d-heads-a. Separated by commas.",
+        metavar="WORDS",
+    ),
+    WeightsOption(
+        "ignore",
+        "Arrays that do not belong to the layer and are ignored, separated by commas; * stands for"
+        " any text.",
+        metavar="NAMES",
+    ),
+    WeightsOption("adapter", "A LoRA adapter, which is merged with FILE exactly.", Path),
+    WeightsOption(
+        "heads",
+        "Number of heads, the same in each layer [default: as config.json next to FILE, shapes or"
+        " names say; 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and"
+        " tables of all heads.",
+        metavar="NUMBER",
+    ),
+    WeightsOption("a", "Largest rank of A, where A = KᵀQ is given [default: d].", int),
+    WeightsOption(
+        "as_",
+        "Lightning attention, the algebraic model of the paper, or softmax attention: the layers"
+        " alone, whatever config.json next to FILE says.",
+        choices=("lightning", "softmax"),
+    ),
+    WeightsOption(
+        "skip", "Whether each layer adds its input [default: from config.json, or not].", bool
+    ),
+    WeightsOption(
+        "normalization",
+        "Normalization of the attention scores [default: from config.json, or none].",
+        choices=("none", "softmax"),
+    ),
+    WeightsOption(
+        "biases",
+        "Treat biases as a coordinate of tokens, or ignore them.",
+        choices=("count", "ignore"),
+        default="count",
+    ),
+    WeightsOption(
+        "norm",
+        "The norm before each layer, instead of the one that FILE determines; rms1 multiplies by"
+        " 1 + γ.",
+        choices=("layer", "rms", "rms1", "none"),
+    ),
+    WeightsOption(
+        "tolerance", "Relative tolerance for effective ranks [default: by the stored type].", float
+    ),
+    WeightsOption(
+        "sort",
+        "Order of the heads: by layer, or by distance to singular functions.",
+        choices=("layer", "distance"),
+        default="layer",
+    ),
+    WeightsOption(
+        "worst",
+        "Show only the N heads nearest to singular functions; of softmax, to lower ranks.",
+        int,
+    ),
+    WeightsOption(
+        "rank",
+        "Show the distance of each head to this rank, and how much outputs change where the head"
+        " is replaced.",
+        int,
+        in_picture=False,
+    ),
+)
 
 
 def check_options(
@@ -23,14 +117,14 @@ def check_options(
 ) -> None:
     """Check options of :func:`~m2bridge.weights`: InvalidCaseError for the first that is wrong.
 
-    ``words`` has the values of options of :data:`CHOICES` by their names. Of a number ``None``
-    means that it is not given.
+    ``words`` has the values of options that are words by their names. Of a number ``None`` means
+    that it is not given.
     """
-    for name, value in words.items():
-        if value not in CHOICES[name]:
-            *others, last = [choice for choice in CHOICES[name] if choice is not None]
-            allowed = f"{', '.join(others)} or {last}"
-            raise InvalidCaseError(name, f"must be {allowed}, not {value!r:.60}")
+    for option in OPTIONS:
+        value = words.get(option.name, option.default)
+        if option.choices and value != option.default and value not in option.choices:
+            allowed = alternatives(option.choices)
+            raise InvalidCaseError(option.name, f"must be {allowed}, not {value!r:.60}")
     if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < 1):
         wanted = "must be at least 0 and less than 1"
         raise InvalidCaseError("tolerance", f"{wanted}, not {tolerance!r:.60}")

@@ -67,6 +67,11 @@ class Tensor:
         return " × ".join(map(str, self.shape)) or "a number"
 
     @property
+    def quoted(self) -> str:
+        """The name in quotation marks for messages, at most 120 characters of it."""
+        return f"'{visible(self.name):.120}'"
+
+    @property
     def file_names(self) -> frozenset[str]:
         """The names of the arrays of a file from which this one is made; its own name if it is an
         array of a file itself.

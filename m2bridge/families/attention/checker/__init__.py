@@ -4,8 +4,8 @@ case.py has a case from its definition, evidence.py, with degree.py, what is fou
 and statements.py the verdicts. closure.py, with candidate.py, and equations.py, with ideal_parts.py
 and sections.py, are about the ideal of a closure, one_token.py about its dimension and degree for
 t = 1; polar.py, with integrals.py and slices.py, is about its polar degrees. exposed.py is about
-types of the weights (K, Q, V), exposed_heads.py about those of (K, Q, O, V), and learning_degree.py
-about critical points of a loss. representations.py, with schur.py, has the closures of all sizes, a
+types of the weights (K, Q, V) and (K, Q, O, V), and learning_degree.py about critical points of a
+loss. representations.py, with schur.py, has the closures of all sizes, a
 question of the family of all sizes. What is trusted, and the notation, stand at the top of each
 file.
 """
@@ -16,7 +16,6 @@ from m2bridge.families.attention.checker import (
     closure,
     equations,
     exposed,
-    exposed_heads,
     learning_degree,
     polar,
     statements,
@@ -28,7 +27,6 @@ CHECKER = FamilyChecker(
     questions={
         **statements.QUESTIONS,
         **exposed.QUESTIONS,
-        **exposed_heads.QUESTIONS,
         **learning_degree.QUESTIONS,
         "closure": closure.closure,
         "equations": equations.up_to_a_degree,

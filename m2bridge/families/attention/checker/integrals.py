@@ -6,8 +6,8 @@ Rests on: the polar degrees of the closure are integrals of Chern classes over a
 each with the product of the weights of its tangent space as denominator.
 Proved in: docs/polar-degrees.md; Atiyah and Bott, *The moment map and equivariant cohomology*,
 Topology 23, 1984.
-Computed here: the stated numbers, in the Chow ring; those that are observed, by localization on the
-Grassmannian; and, for certificates of the numbers, by localization on all of Y.
+Computed here: the stated numbers, in the Chow ring; those that are observed, and those of
+certificates on polar degrees, by localization.
 For α = d' = 1 there are the same two computations over symmetric matrices of rank at most two
 (theorem-polar-symmetric, proposition-polar-symmetric).
 On trust: these theorems. Points that are counted without them are in slices.py.
@@ -35,11 +35,11 @@ Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
   it acts on lines.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate, combinations, product
 from math import comb, prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flint
 
@@ -99,16 +99,31 @@ def stated_polar_degrees(case: Case) -> list[int] | None:
 
 
 def localized_polar_degrees(case: Case) -> list[int] | None:
-    """δ_n, …, δ_0 by localization on the Grassmannian; None for large cases."""
-    if not is_affordable(case):
-        return None
+    """δ_n, …, δ_0 by localization; None for large cases."""
+    return polar_degrees(case)[::-1] if is_affordable(case) else None
+
+
+def polar_degrees(case: Case) -> list[int]:
+    """δ_0, …, δ_n by localization: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
+
+    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar), and T_Y is N for α = d' =
+    1. The second factor of Y is P^(size−1), where the integral of c_j h_2^{n_2−j} is C(size, j).
+    Integrals j_1 and j_2 of both factors contribute to j = j_1 + j_2 with the binomial coefficient
+    at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    """
     if case.is_of_symmetric_matrices:
-        return polar_degrees_of_symmetric_matrices(case)[::-1]  # that list begins with δ_0
-    of_A = localized_integrals(case.d, case.alpha)
-    # the integral of c_j h_2^(n_2−j) over P(V), of dimension n_2 = d d' − 1, is C(d d', j)
-    of_V = [comb(case.d * case.d_out, j) for j in range(case.d * case.d_out)]
-    from_zero_to_n = _degrees_from_integrals(_integrals_of_product(of_A, of_V))
-    return from_zero_to_n[::-1]
+        of_A, size = localized_symmetric(case.d), case.d
+    else:
+        of_A, size = localized_integrals(case.d, case.alpha), case.d * case.d_out
+    n_1 = len(of_A) - 1
+    n = n_1 + size - 1
+    degrees = [0] * (n + 1)
+    for (j_1, integral), j_2 in product(enumerate(of_A), range(size)):
+        j = j_1 + j_2
+        of_Y = comb(n - j, n_1 - j_1) * integral * comb(size, j_2)
+        for i in range(n - j + 1):
+            degrees[i] += (-1) ** j * comb(n + 1 - j, i + 1) * of_Y
+    return degrees
 
 
 # In the Chow ring.
@@ -299,247 +314,94 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
     return [int(total[i + 1]) for i in range(n, -1, -1)]
 
 
-# By localization, on the Grassmannian and on all of Y.
+# By localization.
+
+
+class FixedPoint(NamedTuple):
+    """The weights of a torus at a fixed point of the first factor of Y.
+
+    Parameters
+    ----------
+    h : int
+        The weight of the hyperplane class.
+    of_N : list of int
+        The weights of the tangent bundle, or of the bundle N that takes its place for α = d' = 1.
+    tangent : list of int
+        The weights of the tangent space.
+    """
+
+    h: int
+    of_N: list[int]
+    tangent: list[int]
 
 
 @cache
 def localized_integrals(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1.
-
-    S is the tautological bundle on Gr(α, d), of dimension D = α(d − α), and E = S ⊗ K^d has rank
-    αd. So P(E) has dimension n_1 = αd − 1 + D; T is its tangent bundle, h its hyperplane class.
-
-    * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian times
-      Σ_k c_k(E) (1 + h)^{αd−k}.
-    * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
-      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
-      class of the Grassmannian itself.
-
-    ContradictionError if one of the integrals over Gr(α, d) is a fraction.
-    """
-    rank = alpha * d
-    dimension = alpha * (d - alpha)  # D
-    integrals = [0] * (rank + dimension)
-    for (k, m), total in _integrals_on_grassmannian(d, alpha).items():
-        if total.q != 1:
-            raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
-        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
-        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
-        for power in range(min(rank - k, rank - 1 + m) + 1):
-            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
-    return integrals
-
-
-def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
-    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, keyed by (k, m).
-
-    They are fractions of FLINT. c_j is a Chern class of the Grassmannian, and E = S ⊗ K^d. Each
-    integral is a sum over the fixed points of a torus, coordinate subspaces W.
-
-    * c_k(E) is at W the elementary symmetric function of degree k of the weights of E, and s_m(E)
-      the complete symmetric function of degree m of the weights of the dual of E.
-    * The tangent space of the Grassmannian has as weights all differences of a weight outside W and
-      one inside. c_j is their elementary symmetric function of degree j, and their product is the
-      denominator.
-    """
-    dimension = alpha * (d - alpha)  # D
-    degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
-    on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
-    squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
-    for inside in combinations(squares, alpha):
-        outside = [weight for weight in squares if weight not in inside]
-        differences = [b - a for a in inside for b in outside]
-        weights_of_e = [a for a in inside for _ in range(d)]
-        tangent = _elementary_symmetric(differences, dimension)
-        chern = _elementary_symmetric(weights_of_e, dimension)
-        segre = _complete_symmetric([-weight for weight in weights_of_e], dimension)
-        denominator = prod(differences)
-        for k, m in degrees:
-            value = tangent[dimension - k - m] * chern[k] * segre[m]
-            on_grassmannian[k, m] += flint.fmpq(value, denominator)
-    return on_grassmannian
-
-
-def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
-    """δ_0, …, δ_n for α = d' = 1 < d, by localization, with the bundle N in place of T_Y."""
-    of_q = [comb(case.d, j) for j in range(case.d)]  # the integrals of the P^(d−1) of q
-    return _degrees_from_integrals(_integrals_of_product(localized_symmetric(case.d), of_q))
+    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1, as sums over fixed points."""
+    return _sum_over(_fixed_matrices(d, alpha))
 
 
 @cache
 def localized_symmetric(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2, as sums over fixed points."""
+    return _sum_over(_fixed_symmetric(d))
 
-    S is the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S, O(1) and h are those of P(S²S),
-    and N takes the place of its tangent bundle. The integrals are sums over the fixed points of a
-    torus.
 
-    ContradictionError if one of the integrals is a fraction.
+def _sum_over(points: Iterable[FixedPoint]) -> list[int]:
+    """∫ c_j(N) h^{n_1−j} for j = 0, …, n_1, the rank of N: the coefficients of 1, u, u², … in
+
+        Σ_p Π_ν (h + ν u) / Π_w w,
+
+    where ν and w run through the weights of N and of the tangent space at p (Atiyah and Bott). The
+    sum does not depend on the torus, and is a polynomial with integer coefficients.
+
+    ContradictionError if one of them is a fraction.
     """
-    last = 2 * d - 2
-    integrals = [flint.fmpq(0)] * (last + 1)
-    for point in _fixed_symmetric(d):
-        chern = _elementary_symmetric(point.weights_of_n, last)
-        for j in range(last + 1):
-            value = chern[j] * point.weight_of_h ** (last - j)
-            integrals[j] += flint.fmpq(value, point.denominator)
-    if any(integral.q != 1 for integral in integrals):
-        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
-    return [int(integral.p) for integral in integrals]
+    total = flint.fmpq_poly([])
+    for point in points:
+        factors = [flint.fmpz_poly([point.h, weight]) for weight in point.of_N]
+        numerator = prod(factors, start=flint.fmpz_poly([1]))
+        total += flint.fmpq_poly(numerator, prod(point.tangent))
+    if total.denom() != 1:
+        raise ContradictionError("localization gives fractions")
+    return [int(total.numer()[j]) for j in range(len(point.of_N) + 1)]
 
 
-class FixedPoint(NamedTuple):
-    """A fixed point of a torus on P(S²S), in weights of the torus.
+def _fixed_matrices(d: int, alpha: int) -> Iterator[FixedPoint]:
+    """Yield the fixed points on P(S ⊗ K^d) of a torus with the weights d i² and k + 1, 0 ≤ i, k < d.
 
-    Parameters
-    ----------
-    weight_of_h : int
-        The weight of the hyperplane class.
-    weights_of_n : list of int
-        The weights of N, as many as its rank.
-    denominator : int
-        The product of the tangent weights of P(S²S).
+    These are the weights of a basis of the K^d that contains the subspace W, and of one of the
+    second K^d. So the basis vectors of W ⊗ K^d have different weights, and at the fixed points W
+    and a line in W ⊗ K^d are spanned by basis vectors. h has minus the weight of the line. The
+    tangent space of the Grassmannian has as weights all differences of a weight outside W and one
+    inside, and that of the space of lines those of the other weights and that of the line.
     """
-
-    weight_of_h: int
-    weights_of_n: list[int]
-    denominator: int
+    for inside in combinations(range(d), alpha):
+        outside = [i for i in range(d) if i not in inside]
+        of_subspace = [d * (j**2 - i**2) for i, j in product(inside, outside)]
+        lines = [d * i**2 + k + 1 for i, k in product(inside, range(d))]
+        for line in lines:
+            tangent = [*of_subspace, *(other - line for other in lines if other != line)]
+            yield FixedPoint(h=-line, of_N=tangent, tangent=tangent)
 
 
 def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
-    """Yield the fixed points on P(S²S) of a torus, which has squares as weights on K^d.
+    """Yield the fixed points on P(S²S) of a torus with the weights j², 0 ≤ j < d.
 
     A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
-    those with the weights 2a, a + b and 2b, which are different. There
-
-    * h has minus the weight of the line;
-    * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
-      weights: those of the other two lines, each less that of the line. Of S ⊗ Q(1) it has a + c
-      and b + c, each less the weight of the line, for the weights c of Q;
-    * the tangent weights of P(S²S) are the two of the projective plane, and c − a and c − b, for
-      all c, of the Grassmannian.
+    those with the weights 2a, a + b and 2b, which are different. N = S²S(1) − O + S ⊗ Q(1) has the
+    weights of the other two lines, each less that of the line, as the space of lines has; and a + c
+    and b + c, each less that of the line, where the Grassmannian has c − a and c − b, for the
+    weights c of Q.
     """
     weights = [j**2 for j in range(d)]
     for a, b in combinations(weights, 2):
         others = [c for c in weights if c not in (a, b)]
-        product_on_grassmannian = prod((c - a) * (c - b) for c in others)
-        weights_of_squares = (2 * a, a + b, 2 * b)
-        for line in weights_of_squares:
-            of_lines = [weight - line for weight in weights_of_squares if weight != line]
-            of_s_and_q = [weight + c - line for weight in (a, b) for c in others]
+        lines = (2 * a, a + b, 2 * b)
+        for line in lines:
+            of_lines = [other - line for other in lines if other != line]
+            of_s_and_q = [weight + c - line for weight, c in product((a, b), others)]
+            of_grassmannian = [c - weight for weight, c in product((a, b), others)]
             yield FixedPoint(
-                weight_of_h=-line,
-                weights_of_n=[*of_lines, *of_s_and_q],
-                denominator=product_on_grassmannian * prod(of_lines),
+                h=-line, of_N=[*of_lines, *of_s_and_q], tangent=[*of_lines, *of_grassmannian]
             )
-
-
-def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
-    """The elementary symmetric functions of these numbers, of degrees 0, …, last.
-
-    They are the coefficients of Π (1 + w u) in u, which is multiplied out factor by factor.
-    """
-    values = [1] + [0] * last
-    for weight in weights:
-        # downwards, so that values[k - 1] is still that of the former product
-        for k in range(last, 0, -1):
-            values[k] += weight * values[k - 1]
-    return values
-
-
-def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
-    """The complete symmetric functions of these numbers, of degrees 0, …, last.
-
-    They are the coefficients of Π 1/(1 − w u) in u, which is multiplied out factor by factor.
-    """
-    values = [1] + [0] * last
-    for weight in weights:
-        # upwards, so that values[k - 1] is that of the new series g, as g = (former) + w u g
-        for k in range(1, last + 1):
-            values[k] += weight * values[k - 1]
-    return values
-
-
-def _integrals_of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
-    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
-
-    Entry j of such a list belongs to c_j of a tangent bundle; h_1 and h_2 are the hyperplane
-    classes of the factors, of dimensions n_1 and n_2, and H = h_1 + h_2. The entries j_1 and j_2
-    contribute to j = j_1 + j_2 with the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in
-    (h_1 + h_2)^{n−j}.
-    """
-    n_1 = len(of_A) - 1
-    n = n_1 + len(of_V) - 1
-    integrals = [0] * (n + 1)
-    for (j_1, integral_1), (j_2, integral_2) in product(enumerate(of_A), enumerate(of_V)):
-        j = j_1 + j_2
-        integrals[j] += comb(n - j, n_1 - j_1) * integral_1 * integral_2
-    return integrals
-
-
-def _degrees_from_integrals(integrals: Sequence[int]) -> list[int]:
-    """δ_0, …, δ_n from the integrals of Y: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
-
-    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar).
-    """
-    n = len(integrals) - 1
-    degrees = []
-    for i in range(n + 1):
-        degree = 0
-        for j in range(n - i + 1):
-            degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
-        degrees.append(degree)
-    return degrees
-
-
-def polar_degrees(case: Case) -> list[int]:
-    """δ_0, …, δ_n by localization at the fixed points of all of Y, unless α = d' = 1 < d."""
-    return _degrees_from_integrals(_integrals_over_Y(case))
-
-
-def _integrals_over_Y(case: Case) -> list[int]:
-    """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n, for the tangent bundle T of Y.
-
-    H is the sum of the hyperplane classes of both factors. Each integral is the sum over the fixed
-    points of the value of c_j(T) H^(n−j) there, divided by the product of the n tangent weights w.
-    The value of H is its weight; that of c_j(T) is the elementary symmetric function of the w, the
-    coefficient of u^j in Π (1 + w u). The sum does not depend on the torus, and is an integer:
-    ContradictionError if it is a fraction.
-    """
-    n = case.projective_dimension
-    integrals = [flint.fmpq(0)] * (n + 1)
-    for weight_of_h, tangent_weights in fixed_points(case):
-        factors = [flint.fmpz_poly([1, weight]) for weight in tangent_weights]
-        chern = prod(factors, start=flint.fmpz_poly([1]))
-        denominator = prod(tangent_weights)
-        for j in range(n + 1):
-            integrals[j] += flint.fmpq(chern[j] * weight_of_h ** (n - j), denominator)
-    if any(integral.q != 1 for integral in integrals):
-        raise ContradictionError(f"localization for {case} gives fractions")
-    return [int(integral.p) for integral in integrals]
-
-
-def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
-    """Yield for each fixed point the weight of H, and the n weights of the tangent space of Y.
-
-    Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d, that of A, and a line
-    in the space of V. H is the sum of the hyperplane classes of the projective spaces of both kinds
-    of lines. The torus has the weights d i² on the basis of the K^d that contains W, k + 1 on that
-    of the second K^d, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗
-    K^d and of the space of V have different weights, and the fixed points are those where W and
-    both lines are spanned by basis vectors.
-
-    There the tangent space of the Grassmannian has as weights all differences of a weight outside
-    W and one inside. That of a projective space has the differences of the other weights and that
-    of the line. H has minus the sum of the weights of both lines.
-    """
-    d = case.d
-    weights_of_v = [j**2 for j in range(d * case.d_out)]
-    for inside in combinations(range(d), case.alpha):  # the basis vectors of W
-        outside = [i for i in range(d) if i not in inside]
-        of_subspace = [d * (j**2 - i**2) for i, j in product(inside, outside)]
-        weights_of_a = [d * i**2 + k + 1 for i, k in product(inside, range(d))]
-        for weight_a, weight_v in product(weights_of_a, weights_of_v):
-            of_line_a = [x - weight_a for x in weights_of_a if x != weight_a]
-            of_line_v = [x - weight_v for x in weights_of_v if x != weight_v]
-            yield -weight_a - weight_v, [*of_subspace, *of_line_a, *of_line_v]

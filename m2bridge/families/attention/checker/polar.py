@@ -33,7 +33,6 @@ from m2bridge.families.attention.checker.integrals import (
     FIRST_REFUSED_D,
     localization_steps,
     polar_degrees,
-    polar_degrees_of_symmetric_matrices,
 )
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -52,14 +51,13 @@ def polar(certificate: Certificate) -> Content | Difference:
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
     _refuse_many_steps(case)
+    degrees = polar_degrees(case)
     if case.is_of_symmetric_matrices:
         # tangent spaces are a bundle on all of Y, so no kernel has to be bounded at any orbit
-        degrees = polar_degrees_of_symmetric_matrices(case)
         loci = []
         supposed_points = 2  # of the general fibre: A = k qᵀ, V = vᵀ, and k and v exchanged
         lemmas = WORDS.closure["polar-symmetric"]
     else:
-        degrees = polar_degrees(case)
         loci = [facts_over_orbit(orbit, case) for orbit in cases.orbits(case)]
         supposed_points = 1  # the map is birational
         lemmas = WORDS.closure["polar-observed"]

@@ -12,7 +12,7 @@ that of the [q]; and another bundle N stands for the tangent bundle.
 fixed points of a torus. Nothing here looks at a function of attention.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
@@ -100,8 +100,7 @@ def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
 def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated by localization.
 
-    The sums over the integrals are written a second time, too. ``None`` for large cases, by
-    :func:`is_computed_for_verdicts`.
+    ``None`` for large cases, by :func:`is_computed_for_verdicts`.
 
     Examples
     --------
@@ -110,44 +109,8 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     """
     if not is_computed_for_verdicts(shape):
         return None
-    # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
-    if is_birational(shape):
-        a = integrals_at_fixed_points(shape.d, shape.alpha)
-    else:  # α = d' = 1 < d
-        a = symmetric_integrals_at_fixed_points(shape.d)
-    integrals = _integrals_over_y(a, _second_factor_coordinate_count(shape))
-    n = len(integrals) - 1
-    # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
-    degrees = []
-    for i in check_deadline_in(range(n, -1, -1)):
-        degree = 0
-        for j in range(n - i + 1):
-            degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
-        degrees.append(degree)
-    return Numbers(tuple(degrees))
-
-
-def _integrals_over_y(a: Sequence[int], coordinates: int) -> list[int]:
-    """Return the integrals I_j of c_j(T_Y) H^{n−j} over Y, for j = 0, …, n.
-
-    For α = d' = 1 < d another bundle stands for T_Y, whose part of the first factor is N.
-    ``a`` has the integrals a_j of c_j h_1^{n_1−j} over the first factor, for j = 0, …, n_1, and
-    ``coordinates`` is the number n_2 + 1 of homogeneous coordinates of the second factor, a
-    projective space. I_j is the sum of C(n − j, n_1 − j_1) a_{j_1} C(n_2 + 1, j_2) over
-    j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
-    """
-    n_1 = len(a) - 1
-    n_2 = coordinates - 1
-    n = n_1 + n_2
-    integrals = []
-    for j in check_deadline_in(range(n + 1)):
-        integral = 0
-        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
-            j_2 = j - j_1
-            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
-            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
-        integrals.append(integral)
-    return integrals
+    integrals = localized_integrals(shape)
+    return Numbers(polar_sums(integrals, _second_factor_coordinate_count(shape)))
 
 
 def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
@@ -318,75 +281,71 @@ def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     return total
 
 
-def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
-    """Return the integrals of :func:`chern_integrals`, by localization at fixed points of a torus.
+def localized_integrals(shape: LayerSizes) -> list[int]:
+    """Return ∫ c_j(N) h^{n_1−j} over the first factor of Y, for j = 0, …, n_1, by localization.
 
-    Let E = S ⊗ K^d, so that P(E) is a bundle of projective spaces over Gr(α, d). The total Chern
-    class of its tangent bundle is that of the Grassmannian times Σ_k c_k(E) (1 + h)^{αd−k}. The
-    power h^{αd−1+m} pushes forward to the Segre class s_m(E), where c(E) s(E) = 1. The integrals
-    over the Grassmannian that this leaves are sums over the fixed points of the torus of K^d, the
-    coordinate subspaces. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
-    """
-    dimension = _grassmannian_dimension(d, alpha)
-    rank = alpha * d  # of E
-    integrals = [0] * (rank + dimension)
-    for (k, m), value in _integrals_on_grassmannian(d, alpha).items():
-        # A term of c_j(T) is c_k(E) · c_{dimension−k−m}(T_Gr) · C(αd − k, power) h^power, so
-        # j = dimension − m + power. As n_1 = dimension + αd − 1, its product with h^{n_1−j} has
-        # h to the power αd − 1 + m, which leaves s_m(E). There is no c_j for j > n_1.
-        for power in range(rank - k + 1):
-            j = dimension - m + power
-            if j < len(integrals):
-                integrals[j] += value * comb(rank - k, power)
-    return integrals
+    N is the tangent bundle, or the bundle that stands for it for α = d' = 1 < d. By the formula of
+    Atiyah and Bott each integral is a sum over the fixed points of a torus. N has the rank n_1; so
+    all integrals together are the coefficients of the powers of u in
 
+        Σ_p Π_ν (h_p + ν u) / Π_w w,
 
-def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
-    """Return for each (k, m) the integral of c_k(E) s_m(E) c_{D−k−m}(T) over Gr(α, d).
-
-    T is the tangent bundle of the Grassmannian, D its dimension, and E = S ⊗ K^d. By Bott's formula
-    the integral is a sum over the coordinate subspaces W: the integrand in the weights of the torus
-    on E and T at W, divided by the product of the weights on T. On K^d the torus has the weights
-    1, …, d; so on T it has the differences b − a of a weight b outside of W and a weight a inside.
+    where h_p is the weight of h at p, and ν and w run through the weights of N and of the tangent
+    space there. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
 
     Raises
     ------
     ContradictionError
         If a sum is not an integer.
     """
-    dimension = _grassmannian_dimension(d, alpha)
-    pairs = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
-    totals = dict.fromkeys(pairs, flint.fmpq(0))
-    for inside in check_deadline_in(combinations(range(1, d + 1), alpha)):
-        outside = [b for b in range(1, d + 1) if b not in inside]
-        tangent_weights = [b - a for a in inside for b in outside]
-        # total Chern classes, as polynomials whose coefficients are the classes
-        chern_of_t = _chern_class(tangent_weights)
-        # E has each of the weights of W as often as K^d has dimensions
-        chern_of_e = _chern_class(inside) ** d
-        # s(E) = 1/c(E)
-        segre_of_e = _inverse_coefficients(chern_of_e, dimension)
-        euler = prod(tangent_weights)
-        for k, m in pairs:
-            value = chern_of_e[k] * segre_of_e[m] * chern_of_t[dimension - k - m]
-            totals[k, m] += flint.fmpq(value, euler)
-    if any(total.q != 1 for total in totals.values()):
-        raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
-    return {pair: int(total.p) for pair, total in totals.items()}
+    points = _fixed_symmetric(shape.d)
+    if is_birational(shape):
+        points = _fixed_matrices(shape.d, shape.alpha)
+    total = flint.fmpq_poly([])
+    for point in check_deadline_in(points):
+        factors = [flint.fmpz_poly([point.h, weight]) for weight in point.of_N]
+        total += flint.fmpq_poly(prod(factors, start=flint.fmpz_poly([1])), prod(point.tangent))
+    if total.denom() != 1:
+        raise ContradictionError(f"localization for {shape} gives fractions")
+    return [int(total.numer()[j]) for j in range(len(point.of_N) + 1)]
 
 
-def _chern_class(weights: Iterable[int]) -> flint.fmpz_poly:
-    """Return Π (1 + wT) for the weights w of a torus: the coefficient of T^k is the class c_k."""
-    return prod((flint.fmpz_poly([1, weight]) for weight in weights), start=flint.fmpz_poly([1]))
+class FixedPoint(NamedTuple):
+    """The weights of a torus at a fixed point: of h, of the bundle N, and of the tangent space."""
+
+    h: int
+    of_N: list[int]
+    tangent: list[int]
 
 
-def _inverse_coefficients(series: flint.fmpz_poly, last: int) -> list[int]:
-    """Return the coefficients of 1/series up to degree ``last``; the series begins with 1."""
-    # the coefficient m of series · inverse is zero for m ≥ 1
-    inverse = [1]
-    for m in range(1, last + 1):
-        inverse.append(-sum(int(series[k]) * inverse[m - k] for k in range(1, m + 1)))
-    return inverse
+def _fixed_matrices(d: int, alpha: int) -> Iterator[FixedPoint]:
+    """Yield the fixed points on P(S ⊗ K^d): a coordinate subspace W, and a line e_i ⊗ f_k in it.
+
+    The torus has the weights d i on the basis e_i of the K^d that contains W, and k on the basis
+    f_k of the other. On a line of weight w the hyperplane class has the weight −w.
+    """
+    for inside in combinations(range(d), alpha):
+        outside = set(range(d)).difference(inside)
+        of_grassmannian = [d * (j - i) for i in inside for j in outside]
+        lines = [d * i + k for i in inside for k in range(d)]
+        for line in lines:
+            tangent = of_grassmannian + [other - line for other in lines if other != line]
+            yield FixedPoint(h=-line, of_N=tangent, tangent=tangent)
+
+
+def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
+    """Yield the fixed points on P(S²S): a coordinate plane S, and a line e_a², e_a e_b or e_b².
+
+    N is S²S(1) − O + S ⊗ (K^d/S)(1): it is the tangent space with S(1) in place of the dual of S.
+    """
+    for plane in combinations(range(d), 2):
+        outside = set(range(d)).difference(plane)
+        of_grassmannian = [c - a for a in plane for c in outside]
+        a, b = plane
+        for line in (2 * a, a + b, 2 * b):
+            of_lines = [other - line for other in (2 * a, a + b, 2 * b) if other != line]
+            of_N = of_lines + [a + c - line for a in plane for c in outside]
+            yield FixedPoint(h=-line, of_N=of_N, tangent=of_lines + of_grassmannian)
 
 
 # Symmetric matrices of rank at most two, for α = d' = 1 < d.
@@ -443,68 +402,3 @@ def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
         if of_y >= 1 and of_z >= 1:
             half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
     return half
-
-
-def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
-    """Return the integrals of :func:`symmetric_integrals`, by localization at fixed points.
-
-    By Bott's formula the integral is the sum over the fixed points of the torus of the integrand in
-    weights, divided by the product of the weights on the tangent space.
-
-    Raises
-    ------
-    ContradictionError
-        If a sum is not an integer.
-    """
-    last = 2 * d - 2
-    totals = [flint.fmpq(0)] * (last + 1)
-    for plane in check_deadline_in(combinations(range(1, d + 1), 2)):
-        for line in _lines_of_plane(plane, d):
-            for j in range(last + 1):
-                integrand = int(line.chern[j]) * line.weight_of_h ** (last - j)
-                totals[j] += flint.fmpq(integrand, line.euler)
-    if any(total.q != 1 for total in totals):
-        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
-    return [int(total.p) for total in totals]
-
-
-class FixedLine(NamedTuple):
-    """A fixed point of a torus on P(S²S): a line in S²S, S a plane, in the weights of the torus.
-
-    Parameters
-    ----------
-    weight_of_h : int
-        The hyperplane class h there.
-    chern : fmpz_poly
-        The total Chern class of N there: the coefficient of T^j is c_j(N).
-    euler : int
-        The product of the weights on the tangent space of P(S²S).
-    """
-
-    weight_of_h: int
-    chern: flint.fmpz_poly
-    euler: int
-
-
-def _lines_of_plane(plane: tuple[int, int], d: int) -> Iterator[FixedLine]:
-    """Yield the three fixed points over a coordinate plane of K^d, on which a torus acts.
-
-    The torus has the weights 1, …, d, and the plane S is spanned by e_a and e_b; it is given by
-    their weights a and b. The fixed points are the lines of e_a², e_a e_b, e_b² in S²S, with the
-    weights 2a, a + b, 2b. h has the weight −w on a line of weight w.
-    """
-    a, b = plane
-    outside = [c for c in range(1, d + 1) if c not in plane]
-    on_grassmannian = [c - inside for inside in plane for c in outside]
-    line_weights = (2 * a, a + b, 2 * b)
-    for line in line_weights:
-        # the weights on the tangent space of P(S²S) along the fibre, the lines in S²S
-        along_fibre = [other - line for other in line_weights if other != line]
-        # N has the weights of S²S ⊗ O(h) − O, which are ``along_fibre``, and these of its last
-        # summand S ⊗ (K^d/S) ⊗ O(h)
-        on_last_summand = [inside + c - line for inside in plane for c in outside]
-        yield FixedLine(
-            weight_of_h=-line,
-            chern=_chern_class((*along_fibre, *on_last_summand)),
-            euler=prod(along_fibre) * prod(on_grassmannian),
-        )

@@ -1,6 +1,6 @@
 """The questions about training that certificates answer: exposed types, and learning degrees.
 
-Their checkers are ``checker/exposed.py``, ``exposed_heads.py`` and ``learning_degree.py``.
+Their checkers are ``checker/exposed.py`` and ``checker/learning_degree.py``.
 """
 
 from __future__ import annotations

@@ -279,9 +279,9 @@ def test_what_is_left_out_has_its_reason_and_tied_embeddings_are_said(tmp_path: 
         words[name] = " ".join(str(found).split())
         assert any("(tied)" in remark for remark in found.remarks) is (name == "tied")
     assert layers[0] == layers[1] == layers[2]
-    outside = "before and after the layers, whose tokens are arbitrary vectors"
+    outside = "what is said is about tokens that are arbitrary vectors"
     assert f"embeddings (1): {outside}" in words["tied"]
-    assert f"embeddings (1), heads of the model (1): {outside}" in words["separate"]
+    assert f"embeddings (1): {outside}; heads of the model (1)" in words["separate"]
     assert outside not in words["none"]
 
 

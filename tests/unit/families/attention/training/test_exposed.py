@@ -17,7 +17,7 @@ from m2bridge.certification.make import certify, question_of
 from m2bridge.cli.commands import cli
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import NotApplicableError
-from m2bridge.families.attention.checker import CHECKER, exposed as checker, exposed_heads
+from m2bridge.families.attention.checker import CHECKER, exposed as checker
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.differentials import Differentials
@@ -97,26 +97,18 @@ def test_representatives_have_the_ranks_of_their_types(size: tuple[int, ...]) ->
     for kind in weight_types(shape, head_dim):
         weights = representative(kind, shape, head_dim)
         assert type_of(weights) == kind
-        # the group spans the tangent space of a chart that knows no group
-        if head_dim is None:
-            chart = checker.Chart((kind.k, kind.q, kind.r, kind.s, kind.m), Case(*size[:3], 2))
-            by_chart = [flat(x, shape) for x in chart.tangents]
-        elif head_dim == shape.a:
-            head_chart = exposed_heads.HeadChart(
-                exposed_heads.HeadType(*kind.cells), Case(*size[:3], 2)
-            )
-            by_chart = [exposed_heads.entries_of(x, head_chart) for x in head_chart.tangents()]
-        else:
+        # Over functions with their spaces, and the scaling of A against W, there are the pairs
+        # (K, Q) with a given KᵀQ and given row spaces, where K = M R, Q = N S and MᵀN is given
+        if head_dim not in (None, shape.a):
             continue
-        by_group = Differentials(weights, shape).tangents
-        assert rank(by_group) == rank(by_chart)
-
-
-def flat(x: checker.Direction, shape: SingleLayerAttention) -> list[int]:
-    found = []
-    for matrix, rows in ((x.K, shape.a), (x.Q, shape.a), (x.V, shape.d_out)):
-        found += [matrix.get(place, 0) for place in product(range(rows), range(shape.d))]
-    return found
+        head = checker.Head(Case(*size[:3], 2), has_o=head_dim is not None)
+        o, v = (shape.d_out, kind.s) if kind.o is None else (kind.o, kind.v)
+        of_checker = checker.Type(kind.k, kind.q, o, v, kind.r, kind.s, kind.m)
+        dimension = checker.dimension_with_spaces(of_checker, head) + 1
+        dimension += shape.a * (kind.k + kind.q) - kind.k * kind.q
+        if head.has_o:
+            dimension += shape.a * (o + v) - o * v
+        assert rank(Differentials(weights, shape).tangents) == dimension
 
 
 def type_of(weights: TypedWeights) -> WeightType:
@@ -208,9 +200,9 @@ def test_types_of_the_zero_function(size: tuple[int, int, int, int | None]) -> N
 def test_the_checker_of_heads_predicts_and_lists_the_same_types() -> None:
     for d, d_out, a in product(range(1, 5), range(1, 5), range(1, 4)):
         case, shape = Case(d, d_out, a, 2), SingleLayerAttention(d, d_out, a)
-        listed = exposed_heads.types(case)
+        listed = checker.types(checker.Head(case, has_o=True))
         assert listed == [kind.cells for kind in weight_types(shape, a)]
-        stated = {tuple(kind) for kind in listed if exposed_heads.is_stated(kind, case)}
+        stated = {tuple(kind) for kind in listed if checker.is_stated(kind, case)}
         assert stated == predicted_types(shape, a).exposed
 
 
@@ -243,7 +235,9 @@ def test_certificates_are_verified_and_each_number_counts(size: tuple[int, ...])
 def test_the_checker_predicts_the_same_types_for_all_small_sizes() -> None:
     for d, d_out, a in product(range(1, 5), repeat=3):
         case = Case(d, d_out, a, 2)
-        stated = {kind for kind in checker.types(case) if checker.is_stated(kind, case)}
+        head = checker.Head(case, has_o=False)
+        listed = [kind for kind in checker.types(head) if checker.is_stated(kind, case)]
+        stated = {tuple(head.cells(kind)) for kind in listed}
         assert stated == predicted_types(SingleLayerAttention(d, d_out, a)).exposed
 
 
