@@ -72,6 +72,8 @@ class Wording:
         Statements in former words, so that certificates with these words are still verified.
     reworded : dict of str to str
         For the former words of a lemma or a hypothesis the present ones.
+    former_sources : dict of str to str
+        For the former beginning of sources the present one.
     remarks : dict of str to str
         For the name of each remark its words: agreement of independent methods, names of
         formulas, and the like.
@@ -80,6 +82,7 @@ class Wording:
     statements: tuple[Words, ...]
     former: tuple[Words, ...]
     reworded: dict[str, str]
+    former_sources: dict[str, str]
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]
@@ -104,7 +107,7 @@ class Wording:
             words = present
             for former in self.former:
                 is_same_statement = (former.key, former.part) == (key, present.part)
-                if is_same_statement and _has_verdict_on(answer, former):
+                if is_same_statement and self._has_verdict_on(answer, former):
                     words = former
             listed_words.append(words)
         return tuple(listed_words)
@@ -124,6 +127,29 @@ class Wording:
                     renewed_text = renewed_text.replace(f"{{{name}}}", numbers)
                 return renewed_text
         return text
+
+    def renewed_source(self, source: str) -> str:
+        """Return a source with its present beginning, if it has a former one."""
+        for former, present in self.former_sources.items():
+            if source.startswith(former):
+                return present + source.removeprefix(former)
+        return source
+
+    def _has_verdict_on(self, answer: Mapping[str, Any], words: Words) -> bool:
+        """Return whether the answer of a certificate has a verdict on a statement in these words.
+
+        A source may have its former beginning.
+        """
+        verdicts = answer.get("verdicts")
+        if not isinstance(verdicts, list):
+            return False
+        for verdict in verdicts:
+            if not isinstance(verdict, Mapping) or verdict.get("text") != words.text:
+                continue
+            source = verdict.get("source")
+            if isinstance(source, str) and self.renewed_source(source) == words.source:
+                return True
+        return False
 
     def words(self, key: str, part: str) -> Words:
         """Return the statement with this key and part; raise KeyError if there is none."""
@@ -169,19 +195,6 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(pattern + re.escape(words[end:]))
 
 
-def _has_verdict_on(answer: Mapping[str, Any], words: Words) -> bool:
-    """Return whether the answer of a certificate has a verdict on a statement in these words."""
-    verdicts = answer.get("verdicts")
-    if not isinstance(verdicts, list):
-        return False
-    for verdict in verdicts:
-        if isinstance(verdict, Mapping):
-            stored_words = (verdict.get("text"), verdict.get("source"))
-            if stored_words == (words.text, words.source):
-                return True
-    return False
-
-
 @cache
 def wording(path: Path) -> Wording:
     """Return the wording of all statements about a family, from its file ``words.toml``."""
@@ -190,6 +203,7 @@ def wording(path: Path) -> Wording:
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
         reworded=_present_by_former_words(data),
+        former_sources=data.get("former-sources", {}),
         computed=_computed_by_observable(data),
         trusted=_trusted_by_observable(data),
         hypotheses=data.get("hypotheses", {}),

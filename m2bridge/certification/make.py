@@ -236,6 +236,7 @@ class StatedQuestion(Question[Any, Any]):
                 reason=verdict.reason,
                 witness=_witness_text(verdict.witness),
                 source=data["source"],
+                as_printed=verdict.as_printed,
             )
             rows.append(row)
         return rows
@@ -253,6 +254,7 @@ class StatedQuestion(Question[Any, Any]):
         return from_certificate(
             statement,
             data,
+            model,
             orbits=orbit_count,
             was_observed=bool(certificate.evidence),
             numbers=model.numbers(statement.observable),

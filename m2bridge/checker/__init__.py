@@ -57,6 +57,12 @@ class FamilyChecker:
             text = wording.renewed(text)
         return text
 
+    def renewed_source(self, source: str) -> str:
+        """Return a source with its present beginning, if it has a former one."""
+        for wording in self.wordings:
+            source = wording.renewed_source(source)
+        return source
+
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
     """Return a function of a case, for a family whose only case is all sizes at once.

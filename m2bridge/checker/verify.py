@@ -276,12 +276,12 @@ def _first_difference(
 ) -> Difference | None:
     """Return the first stored value that differs from the computed ``content``, or None.
 
-    The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas and
-    hypotheses in former words are replaced by the present words according to the tables of the
-    family; no other words are accepted, whatever release the certificate names. Statements appear
-    in ``content`` in the stored words if these belong to one of their versions.
+    The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas,
+    hypotheses and sources in former words are replaced by the present words according to the tables
+    of the family; no other words are accepted, whatever release the certificate names. Statements
+    appear in ``content`` in the stored words if these belong to one of their versions.
     """
-    answer = _with_hypotheses(certificate.answer, family)
+    answer = _in_present_words(certificate.answer, family)
     trusted = [family.renewed(lemma) for lemma in certificate.trusted]
     return (
         difference(certificate.evidence, content.evidence, "evidence")
@@ -290,8 +290,8 @@ def _first_difference(
     )
 
 
-def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
-    """Return a stored answer in which hypotheses have their present words.
+def _in_present_words(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
+    """Return a stored answer in which hypotheses and sources have their present words.
 
     A verdict on one case has at most one hypothesis. A verdict for all sizes has lists
     ``not_applicable`` or ``outside``, whose entries have a hypothesis each. The answer is
@@ -305,6 +305,9 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
         if isinstance(verdict, dict):
             # a copy, so that the certificate stays as it is
             verdict = _with_hypothesis(verdict, family)
+            source = verdict.get("source")
+            if isinstance(source, str):
+                verdict["source"] = family.renewed_source(source)
             for name in ("not_applicable", "outside"):
                 entries = verdict.get(name)
                 if isinstance(entries, list):

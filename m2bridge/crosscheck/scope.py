@@ -24,6 +24,14 @@ from m2bridge.statements.statement import PartialValue, Witness, value_json
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
+ADDED_HYPOTHESIS = "m2bridge adds this hypothesis"
+
+
+def printed_words(as_printed: bool | None) -> str:
+    """Return in words whether a statement is true as printed; ``None`` if it is not known."""
+    if as_printed is None:
+        return "whether the statement is true as printed is not known"
+    return f"as printed the statement is {str(as_printed).lower()}"
 
 
 class VerdictScope(ABC):
@@ -67,6 +75,15 @@ class VerdictScope(ABC):
     @property
     def witness(self) -> Any:
         """A counterexample with numbers that prove it; ``None`` if there is none."""
+        return None
+
+    @property
+    def as_printed(self) -> bool | None:
+        """Whether the statement is true as its source prints it, without hypotheses of m2bridge.
+
+        ``None`` if no source prints it in these words, if the source says nothing about the case,
+        or if it is not known.
+        """
         return None
 
     @property
@@ -114,6 +131,9 @@ class CaseScope(VerdictScope):
         The name of the value that the statement predicts.
     hypothesis : str
         The hypothesis that fails; empty if all hold.
+    is_printed : bool
+        Whether a source prints the statement, and the hypotheses that are printed hold in the case.
+        A hypothesis that fails nevertheless is added by m2bridge.
     was_observed : bool
         ``False`` if nothing was observed of the case, or, for a statement about orbits, if a limit
         came before all of these orbits.
@@ -133,6 +153,7 @@ class CaseScope(VerdictScope):
 
     observable: str
     hypothesis: str = ""
+    is_printed: bool = False
     was_observed: bool = True
     vacuous: bool = False
     failing: tuple[Any, ...] = ()
@@ -148,6 +169,20 @@ class CaseScope(VerdictScope):
         # an observation decides nothing if a hypothesis of the statement fails
         if self.hypothesis:
             return Decision.NOT_APPLICABLE
+        return self._decision_on_conclusion()
+
+    @property
+    def as_printed(self) -> bool | None:
+        """Whether the conclusion is true in the case, where the printed hypotheses hold."""
+        if not self.is_printed:
+            return None
+        decision = self._decision_on_conclusion()
+        if decision is Decision.UNDECIDED:
+            return None
+        return decision is Decision.CONFIRMED
+
+    def _decision_on_conclusion(self) -> Decision:
+        """Return the decision on the conclusion, whether the hypotheses hold or not."""
         if not self.was_observed:
             return Decision.UNDECIDED
         # a statement about no object is vacuously true
@@ -161,9 +196,9 @@ class CaseScope(VerdictScope):
         # an empty hypothesis says that none fails
         if self.hypothesis and self.was_observed:
             # a reader of the paper wants to know whether the hypothesis is needed
-            return [f"{self.hypothesis}{self.conclusion_clause()}"]
+            return [f"{self.hypothesis}{self.conclusion_clause()}{self._printed_clause()}"]
         if self.hypothesis:
-            return [self.hypothesis]
+            return [f"{self.hypothesis}{self._printed_clause()}"]
         if not self.was_observed:
             return [self.unfinished or f"{words}: not observed"]
         return [self.comparison_sentence(words)]
@@ -190,6 +225,15 @@ class CaseScope(VerdictScope):
         It is a clause that begins with a semicolon, since :meth:`reasons` appends it to the failing
         hypothesis; it is empty where nothing can be said.
         """
+
+    def _printed_clause(self) -> str:
+        """Return whether the statement is true as printed; empty if m2bridge adds no hypothesis.
+
+        It begins with a semicolon, and :meth:`reasons` asks for it where a hypothesis fails.
+        """
+        if not self.is_printed:
+            return ""
+        return f"; {ADDED_HYPOTHESIS}: {printed_words(self.as_printed)}"
 
     def remarks(self) -> list[str]:
         """Return two lines, the weights of the witness and its numbers; none without an orbit."""

@@ -95,6 +95,18 @@ class Verdict:
         return self.extent.hypothesis
 
     @property
+    def as_printed(self) -> bool | None:
+        """Whether the statement is true as its source prints it, without hypotheses of m2bridge.
+
+        It follows from what was observed, as the decision does: where a hypothesis that m2bridge
+        adds fails, the decision is NOT_APPLICABLE, and the statement as printed is true or false.
+
+        ``None`` if no source prints it in these words, if the source says nothing about the case,
+        or if it is not known.
+        """
+        return self.extent.as_printed
+
+    @property
     def predicted(self) -> Any:
         """The predicted value for the closure as a whole; ``None`` if there is none."""
         return self.extent.predicted
@@ -161,6 +173,7 @@ class Verdict:
             "statement": self.statement.key,
             "part": self.statement.part,
             **self._words(),
+            "as_printed": self.as_printed,
             **self.extent.to_json(),
             "computed": list(self.computed),
             "trusted": list(self.trusted),
@@ -201,6 +214,7 @@ def verdicts_on(
         without_values = GlobalComparison(
             observable=statement.observable,
             hypothesis=statement.hypotheses(model),
+            is_printed=statement.is_printed_for(model),
             was_observed=False,
             unfinished=limit,
         )
@@ -248,6 +262,7 @@ def _compared_as_a_whole(
     extent = GlobalComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
+        is_printed=statement.is_printed_for(observations.model),
         predicted=predicted,
         observed=observed,
         # ``nothing`` is the value that says that the case has no object of the statement
@@ -305,6 +320,7 @@ def _compared_at_orbits(
     extent = OrbitwiseComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
+        is_printed=statement.is_printed_for(observations.model),
         was_observed=not limit_came_first,
         vacuous=not concerned,
         concerned=len(concerned),
@@ -380,9 +396,19 @@ def _witness(
 
 
 def from_certificate(
-    statement: Statement, data: Mapping[str, Any], *, orbits: int, was_observed: bool, numbers: str
+    statement: Statement,
+    data: Mapping[str, Any],
+    model: Model,
+    *,
+    orbits: int,
+    was_observed: bool,
+    numbers: str,
 ) -> Verdict:
-    """Return the verdict on a statement that a certificate stores.
+    """Return the verdict on a statement that a certificate stores about a model.
+
+    A certificate does not say whether a statement is true as printed: that follows from the values
+    that it stores, which a checker recomputes where a hypothesis fails too. A hypothesis is in the
+    words of this release, if one fails by it.
 
     Parameters
     ----------
@@ -413,6 +439,9 @@ def from_certificate(
         extent = _stored_orbitwise_comparison(
             statement, data, was_observed=was_observed, orbits=orbits
         )
+    extent = replace(extent, is_printed=statement.is_printed_for(model))
+    if extent.hypothesis:
+        extent = replace(extent, hypothesis=statement.hypotheses(model) or extent.hypothesis)
     # the stored verdict must be the one that follows from the stored values
     if extent.decision != data["verdict"]:
         raise ValueError(

@@ -132,6 +132,9 @@ class AnswerRow(NamedTuple):
         The counterexample; empty unless refuted.
     source : str
         Where a statement is stated.
+    as_printed : bool or None
+        Whether a statement is true as its source prints it; ``None`` if that is not known, or no
+        source prints it.
     """
 
     name: str
@@ -140,6 +143,7 @@ class AnswerRow(NamedTuple):
     reason: str
     witness: str = ""
     source: str = ""
+    as_printed: bool | None = None
 
 
 class HasKey(Protocol):

@@ -171,6 +171,9 @@ class VerdictRow:
         From :data:`VERDICTS`.
     reason, witness : str
         In words; no witness unless refuted.
+    as_printed : bool or None
+        Whether the statement is true in this case as its source prints it; ``None`` if that is not
+        known, or no source prints it.
     reported : dict
         ``versions``, ``seconds`` and ``peak_memory`` (in bytes) as the certificate that holds this
         verdict reports them, which nobody checked; verdicts of one certificate share them. Without
@@ -189,6 +192,7 @@ class VerdictRow:
     reported: dict[str, Any]
     file: str
     source: str = ""
+    as_printed: bool | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -209,6 +213,7 @@ class VerdictRow:
             "question": self.question,
             "statement": self.statement,
             "verdict": self.verdict,
+            "as_printed": self.as_printed,
             "reason": self.reason,
             "witness": self.witness,
             "reported": self.reported,
@@ -373,7 +378,7 @@ class Report:
     @property
     def answer_and_names(self) -> AnswerParts:
         """The answer, with the names of statements apart."""
-        verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
+        verdicts = [self._count_in_words(verdict) for verdict in self.counts]
         cases = "No cases"
         if self.cases:
             cases = plural(len(self.cases), "case")
@@ -387,6 +392,19 @@ class Report:
             text_after += f" {plural(len(self.problems), 'file')} could not be used."
         names = self.summary["statements"] or ["nothing"]
         return AnswerParts(text_before=text_before, names=names, text_after=text_after)
+
+    def _count_in_words(self, verdict: str) -> str:
+        """Return in words how many rows have a verdict, and how many are false as printed."""
+        words = f"{self.counts[verdict]} {VERDICT_WORDS[verdict]}"
+        if verdict != "NOT_APPLICABLE":
+            return words
+        false_as_printed = 0
+        for row in self.rows:
+            if row.verdict == verdict and row.as_printed is False:
+                false_as_printed += 1
+        if not false_as_printed:
+            return words
+        return f"{words} ({false_as_printed} of them false as printed)"
 
     def _ranges_in_words(self) -> list[str]:
         """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
@@ -488,7 +506,8 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     for number, row in enumerate(rows):
         # The fact of a statement that shares it with no other one is the number of the row alone.
         fact = _statements_of_fact(row) or number
-        key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
+        truth = (row.verdict, row.as_printed)
+        key = (row.case, fact, truth, row.reason, row.witness, row.seconds)
         lines[key] = _joined(lines[key], row) if key in lines else row
     return list(lines.values())
 

@@ -36,7 +36,7 @@ from m2bridge.reports.content import (
     verdict_words,
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, enumeration, line, table
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, enumeration, line, table, value_text
 from m2bridge.results.writers import keep_with_next
 
 CASES_PER_HTML_PART = 100
@@ -165,12 +165,12 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
     """Return the paper with which sources begin, if all cite the same; empty otherwise.
 
     It can then be shown once, and left out of the sources. For the source "Henry, Marchetti, Kohn,
-    arXiv 2408.17221, Theorem 3.2" it is all up to the comma after the number, with a blank. Sources
-    without a number of arXiv do not count.
+    arXiv 2408.17221v2, Theorem 3.2" it is all up to the comma after the number, with a blank.
+    Sources without a number of arXiv do not count.
     """
     papers = set()
     for row in rows:
-        paper = re.match(r".*arXiv [\d.]+, ", row.source)
+        paper = re.match(r".*arXiv [\d.]+(v\d+)?, ", row.source)
         if paper:
             papers.add(paper[0])
     if len(papers) != 1:
@@ -478,23 +478,34 @@ def to_csv(report: Report) -> str:
     with the verdict ``MALFORMED``.
 
     The columns are what names the case, statement, verdict, reason and witness, the reported
-    figures and versions of programs, and the file.
+    figures and versions of programs, the file, and whether the statement is true as printed: yes,
+    no, or empty if that is not known or no source prints it.
     """
     names = [option for option, _ in report.columns]
     programs = set(chain.from_iterable(row.reported["versions"] for row in report.rows))
     figures = ["seconds", "peak_memory", *sorted(programs)]
     reported_names = [f"reported_{name}" for name in figures]
-    header = [*names, "statement", "verdict", "reason", "witness", *reported_names, "file"]
+    header = [
+        *names,
+        "statement",
+        "verdict",
+        "reason",
+        "witness",
+        *reported_names,
+        "file",
+        "as_printed",
+    ]
     lines: list[list[Any]] = []
     for row in report.rows:
         words = [row.statement, row.verdict, row.reason, row.witness]
         # the versions by the names of programs, and the figures by their names
         reported = row.reported["versions"] | row.reported
         numbers = [reported.get(name) for name in figures]
-        lines.append([*report.cells(row.case), *words, *numbers, row.file])
+        printed = "" if row.as_printed is None else value_text(row.as_printed)
+        lines.append([*report.cells(row.case), *words, *numbers, row.file, printed])
     for problem in report.problems:
         words = ["", "MALFORMED", problem.reason, ""]
-        lines.append([*("" for _ in names), *words, *("" for _ in figures), problem.file])
+        lines.append([*("" for _ in names), *words, *("" for _ in figures), problem.file, ""])
     return csv_text(_spreadsheet_cells(header), map(_spreadsheet_cells, lines))
 
 

@@ -260,7 +260,8 @@ def _answers(certificate: Certificate) -> list[AnswerRow]:
     answers = question_of(certificate.family, certificate.question).rows(certificate)
     if not answers or any(row.verdict not in VERDICTS for row in answers):
         raise ValueError("no verdicts, or unknown ones")
-    if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
+    # the last cell, which says whether a statement is true as printed, is no text
+    if not all(isinstance(cell, str) for cell in chain.from_iterable(row[:-1] for row in answers)):
         raise ValueError("something that is shown is not text")
     # An answer that may rest on the program of another release is not taken as it is.
     if _has_other_program(certificate):
@@ -292,7 +293,9 @@ def _program_not_checked(row: AnswerRow) -> AnswerRow:
     if row.verdict in ("REFUTED", "UNDECIDED"):
         return row._replace(reason=f"{row.reason}; program not checked")
     return row._replace(
-        verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}"
+        verdict="PROGRAM_NOT_CHECKED",
+        reason=f"{verdict_words(row.verdict)}: {row.reason}",
+        as_printed=None,
     )
 
 

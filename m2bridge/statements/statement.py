@@ -183,6 +183,14 @@ class _Statement(Generic[M]):
     machine_checked: str = ""
     separate_computation: bool = False
     follows_from: tuple[str, ...] = ()
+    printed_hypotheses: Callable[[M], str] | None = None
+
+    def is_printed_for(self, model: M) -> bool:
+        """Return whether the source prints the statement, with hypotheses that the model has."""
+        if self.printed_hypotheses is None:
+            return False
+        # an empty text says that all of them hold
+        return self.printed_hypotheses(model) == ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +225,10 @@ class GlobalStatement(_Statement[M]):
         certificates only where the family has a question with its key.
     follows_from : tuple of str
         Keys of statements that imply it: asking for one of them includes this statement.
+    printed_hypotheses : callable, optional
+        Returns why the statement, as its source prints it, says nothing about a model; an empty
+        text if it says something. It differs from ``hypotheses`` where m2bridge adds one. ``None``
+        for a statement that no source prints in these words.
     nothing : bool or int, optional
         The observed value for which the statement is vacuous, since the case has no object that it
         is about.

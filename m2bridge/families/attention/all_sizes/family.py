@@ -39,12 +39,18 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     base_ideals_script,
 )
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
+from m2bridge.families.attention.all_sizes.predictions import (
+    PREDICTIONS,
+    Conclusion,
+    Hypothesis,
+    Prediction,
+)
 from m2bridge.families.attention.all_sizes.size_sets import (
     NOWHERE,
     Json,
     NotApplicable,
     SizeSets,
+    as_printed,
     counterexample_text,
     reasons,
 )
@@ -130,8 +136,10 @@ class AllSizes(AllSizesResult):
         """Return the computed data, the verdicts, and for each verdict the sizes by its answers."""
         sheet = AllSizesResult.to_sheet(self)
         rows = []
-        for name, parts in self._partitions():
-            for answer, where in parts.items():
+        for verdict in self.verdicts:
+            assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
+            name = verdict.name
+            for answer, where in verdict.extent.sizes_by_line().items():
                 if not where.is_empty():
                     rows.append((name, answer, integer_sets.words(where)))
                     name = ""  # the name stands only in the first of its rows
@@ -212,6 +220,14 @@ def _leading_monomial_in_order(terms: Any) -> tuple[int, list[int]]:
     return sum(exponents), [-exponent for exponent in reversed(exponents)]
 
 
+PRINTED = frozenset(
+    (statement.key, statement.part)
+    for statement in REGISTRY
+    if statement.printed_hypotheses is not None
+)
+"""The statements that the paper prints, by key and part."""
+
+
 def is_stated(statement: Statement) -> bool:
     """Return whether the statement has a prediction for sets of sizes."""
     return (statement.key, statement.part) in PREDICTIONS
@@ -271,7 +287,9 @@ def _verdict(
     computed = integer_sets.WORDS.computed[prediction.observable]
     return Verdict(
         statement=statement,
-        extent=_sizes_by_answer(prediction, facts),
+        extent=replace(
+            _sizes_by_answer(prediction, facts), is_printed=statement.printed_hypotheses is not None
+        ),
         computed=tuple(text.format(**counts) for text in computed),
         trusted=integer_sets.WORDS.trusted[prediction.observable],
     )
@@ -285,7 +303,7 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
     for hypothesis in prediction.hypotheses:
         satisfied = integer_sets.sizes(hypothesis.condition)
         fails_first = applies.subtract(satisfied)
-        outside.append(_sizes_where_not_applicable(conclusion, fails_first, hypothesis.reason))
+        outside.append(_sizes_where_not_applicable(conclusion, fails_first, hypothesis))
         applies = applies.intersect(satisfied)
     # all hypotheses hold for the sizes that are left in ``applies``
     decided = conclusion.restricted_to(applies)
@@ -303,19 +321,17 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
 
 
 def _sizes_where_not_applicable(
-    conclusion: Conclusion, size_set: isl.Set, reason: str
+    conclusion: Conclusion, size_set: isl.Set, hypothesis: Hypothesis
 ) -> NotApplicable:
-    """The sizes ``size_set``, where a hypothesis fails, and whether the conclusion holds there.
-
-    ``reason`` says in words which hypothesis it is.
-    """
+    """The sizes ``size_set``, where a hypothesis fails, and whether the conclusion holds there."""
     decided = conclusion.restricted_to(size_set)
     return NotApplicable(
         sizes=size_set,
-        reason=reason,
+        reason=hypothesis.reason,
         holds_for=decided.true,
         fails_for=decided.false,
         undecided_for=decided.unknown,
+        added=hypothesis.added,
     )
 
 
@@ -454,13 +470,21 @@ class AttentionOfAllSizes(AllSizesFamily):
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the sets of sizes"
             )
+        statement_name = (key, verdict["part"])
+        verdict = _with_present_hypotheses(verdict)
+        hypotheses = PREDICTIONS[statement_name].hypotheses
+        added = {hypothesis.reason for hypothesis in hypotheses if hypothesis.added}
+        printed = None
+        if statement_name in PRINTED:
+            printed = as_printed(verdict, _is_phrase_of_no_size, added)
         return AnswerRow(
-            name=name_with_part(key, verdict["part"]),
+            name=name_with_part(*statement_name),
             text=verdict["text"],
             verdict=follows,
-            reason="; ".join(reasons(verdict, integer_sets.phrase)),
+            reason="; ".join(reasons(verdict, integer_sets.phrase, added)),
             witness=counterexample_text(verdict["counterexample"]),
             source=verdict["source"],
+            as_printed=printed,
         )
 
     def program(self, model: AllSizesCase, key: str) -> Script:
@@ -477,12 +501,25 @@ class AttentionOfAllSizes(AllSizesFamily):
 
 def _verdict_by_sets(verdict: dict[str, Any]) -> str:
     """The verdict that follows from the sets "fails_for" and "undecided_for" of a certificate."""
-    # a set in a certificate is empty exactly if its phrase is NOWHERE
-    if integer_sets.phrase(verdict["fails_for"]) != NOWHERE:
+    if not _is_phrase_of_no_size(verdict["fails_for"]):
         return "REFUTED"
-    if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
+    if not _is_phrase_of_no_size(verdict["undecided_for"]):
         return "UNDECIDED"
     return "CONFIRMED"
+
+
+def _is_phrase_of_no_size(stored: str) -> bool:
+    """Return whether a set of sizes, as a certificate has it, is empty."""
+    return integer_sets.phrase(stored) == NOWHERE
+
+
+def _with_present_hypotheses(verdict: dict[str, Any]) -> dict[str, Any]:
+    """Return a verdict of a certificate with its hypotheses in the words of this release."""
+    not_applicable = []
+    for exclusion in verdict["not_applicable"]:
+        present = integer_sets.WORDS.renewed(exclusion["hypothesis"])
+        not_applicable.append(exclusion | {"hypothesis": present})
+    return verdict | {"not_applicable": not_applicable}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

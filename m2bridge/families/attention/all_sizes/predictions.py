@@ -55,15 +55,20 @@ class Hypothesis:
         A condition on (d, d', a).
     reason : str
         The reason why the statement does not apply where the condition fails.
+    added : bool
+        Whether m2bridge adds the assumption to a statement that its source prints without it.
     """
 
     condition: str
     reason: str
+    added: bool = False
 
 
 PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", WORDS.hypotheses["not-degenerate"]),)
 TWO_DIMENSIONS = (Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]),)
 NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
+# the hypotheses of a statement of the paper, which does not have the last one
+WITH_ADDED = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"], added=True))
 
 
 class DecidedSizes(NamedTuple):
@@ -281,15 +286,15 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         PAPER,
     ),
     ("3.4", "i"): SetPrediction("closed", "", PAPER),
-    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
-    ("3.4", "iii"): SetPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
+    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", WITH_ADDED),
+    ("3.4", "iii"): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
     ("A.2", "birational"): SetPrediction("birational", "", PAPER),
     ("A.2", "special fibres"): SetPrediction("special_fibre_points", "", PAPER),
-    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
-    ("A.4", ""): SetPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
+    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1 and m = 1", WITH_ADDED),
+    ("A.4", ""): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
     ("A.5", ""): SetPrediction("products"),
-    ("A.6", ""): SetPrediction("boundary_critical", "", NONDEGENERATE),
-    ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", NONDEGENERATE),
+    ("A.6", ""): SetPrediction("boundary_critical", "", WITH_ADDED),
+    ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", WITH_ADDED),
     ("degree", ""): FormulaPrediction(
         "degree",
         (

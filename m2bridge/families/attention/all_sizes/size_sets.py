@@ -4,13 +4,13 @@ decided or vacuous, and those to which it does not apply: as sets of isl, as dat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
 
-from m2bridge.crosscheck.scope import VerdictScope
+from m2bridge.crosscheck.scope import ADDED_HYPOTHESIS, VerdictScope
 from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import NONE
 from m2bridge.results.base import Decision
@@ -29,6 +29,9 @@ ANSWER_ON_SET = {
 # The phrase for the empty set of sizes.
 NOWHERE = "no size"
 
+# The answer on sizes to which a statement does not apply.
+OUTSIDE = "does not apply"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplicable:
@@ -41,6 +44,8 @@ class NotApplicable:
         The hypothesis that fails.
     holds_for, fails_for, undecided_for : sets of sizes
         The parts of ``sizes`` where the conclusion is true, is false, and is not decided.
+    added : bool
+        Whether m2bridge adds the hypothesis, so that the conclusion is the statement as printed.
     """
 
     sizes: isl.Set
@@ -48,6 +53,7 @@ class NotApplicable:
     holds_for: isl.Set
     fails_for: isl.Set
     undecided_for: isl.Set
+    added: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,8 @@ class SizeSets(VerdictScope):
         is false, with weights "A" and "V" of a function in this orbit; and "numbers" that show it,
         such as the dimension. "orbit" is ``None`` for a statement that is not about orbits. The
         witness is ``None`` if the statement is false for no size.
+    is_printed : bool
+        Whether a source prints the statement.
     """
 
     holds_for: isl.Set
@@ -78,6 +86,7 @@ class SizeSets(VerdictScope):
     vacuous_for: isl.Set
     not_applicable: tuple[NotApplicable, ...]
     witness: Json | None = None
+    is_printed: bool = False
 
     @property
     def failing(self) -> isl.Set:
@@ -96,6 +105,14 @@ class SizeSets(VerdictScope):
             return Decision.REFUTED
         return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
 
+    @property
+    def as_printed(self) -> bool | None:
+        """Whether the statement is true as printed for all sizes that its source speaks of."""
+        if not self.is_printed:
+            return None
+        added = {exclusion.reason for exclusion in self.not_applicable if exclusion.added}
+        return as_printed(self.data(lambda size_set: size_set), isl.Set.is_empty, added)
+
     def partition(self) -> dict[str, isl.Set]:
         """The sizes by what is said of the statement there: disjoint sets, together all sizes.
 
@@ -108,8 +125,23 @@ class SizeSets(VerdictScope):
             "false": self.fails_for,
             "not decided": self.undecided_for,
             "vacuous": self.vacuous_for,
-            "does not apply": integer_sets.union(outside),
+            OUTSIDE: integer_sets.union(outside),
         }
+
+    def sizes_by_line(self) -> dict[str, isl.Set]:
+        """The partition for a table, where "does not apply" is refined: disjoint sets again.
+
+        Where only a hypothesis fails that m2bridge adds, the line says what is so as printed.
+        """
+        lines = self.partition()
+        for exclusion in self.not_applicable:
+            if not exclusion.added:
+                continue
+            lines[OUTSIDE] = lines[OUTSIDE].subtract(exclusion.sizes)
+            lines[f"{OUTSIDE}; as printed false"] = exclusion.fails_for
+            lines[f"{OUTSIDE}; as printed true"] = exclusion.holds_for
+            lines[f"{OUTSIDE}; as printed not decided"] = exclusion.undecided_for
+        return lines
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
         """Return the sets of sizes by their names, each converted by the function ``form``.
@@ -144,7 +176,8 @@ class SizeSets(VerdictScope):
         """Return the scope with its sets of sizes in words and exactly.
 
         Where a hypothesis fails, the sets say where the conclusion holds: so they are called
-        ``conclusion_holds_for`` and so on.
+        ``conclusion_holds_for`` and so on. ``added`` says whether m2bridge adds the hypothesis, so
+        that they are the sizes where the statement is true as printed, and so on.
         """
 
         def both_forms(size_set: isl.Set) -> dict[str, str]:
@@ -153,11 +186,13 @@ class SizeSets(VerdictScope):
 
         data = self.data(both_forms)
         outside = []
-        for exclusion in data["not_applicable"]:
+        exclusions = zip(data["not_applicable"], self.not_applicable, strict=True)
+        for exclusion, sets in exclusions:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
             # ``holds_for``, ``fails_for`` and ``undecided_for`` are left in the entry, which
             # ``data`` has made for this call alone
             renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
+            renamed["added"] = sets.added
             outside.append(renamed)
         return data | {"not_applicable": outside}
 
@@ -166,16 +201,43 @@ class SizeSets(VerdictScope):
 
         The last one is the first counterexample, if there is one.
         """
-        lines = reasons(self.data(integer_sets.words), str)
+        added = {exclusion.reason for exclusion in self.not_applicable if exclusion.added}
+        lines = reasons(self.data(integer_sets.words), str, added)
         if self.witness is not None:
             lines.append(f"the first counterexample: {counterexample_text(self.witness)}")
         return lines
 
 
-def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
+def as_printed(data: Json, is_empty: Callable[[Any], bool], added: Collection[str]) -> bool | None:
+    """Return whether a statement is true as printed for all sizes that its source speaks of.
+
+    They are the sizes to which the statement applies, and those where the first hypothesis that
+    fails is one of ``added``, hypotheses that m2bridge adds. ``None`` if it is false for none of
+    them, and not decided for some.
+
+    Parameters
+    ----------
+    data : dict
+        What :meth:`SizeSets.data` returns, or a verdict of a certificate.
+    is_empty : callable
+        Says whether a set of sizes is empty, in the form that sets have in ``data``.
+    added : collection of str
+        Hypotheses in the words of ``data``.
+    """
+    outside = data["not_applicable"]
+    parts = [data, *(exclusion for exclusion in outside if exclusion["hypothesis"] in added)]
+    if not all(is_empty(part["fails_for"]) for part in parts):
+        return False
+    if not all(is_empty(part["undecided_for"]) for part in parts):
+        return None
+    return True
+
+
+def reasons(data: Json, in_words: Callable[[Any], str], added: Collection[str] = ()) -> list[str]:
     """Return in words for which sizes a statement is true, and where it does not apply.
 
-    Where a hypothesis fails, the text says whether the conclusion still holds.
+    Where a hypothesis fails, the text says whether the conclusion still holds; if m2bridge adds the
+    hypothesis, this is called the statement as printed.
 
     Parameters
     ----------
@@ -183,6 +245,8 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
         What :meth:`SizeSets.data` returns, or a verdict of a certificate.
     in_words : callable
         Gives the words for a set of sizes, from the form that sets have in ``data``.
+    added : collection of str
+        The hypotheses that m2bridge adds, in the words of ``data``.
     """
     lines = []
     for answer, where in _sizes_by_answer(data, in_words).items():
@@ -193,8 +257,14 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
         if len(sizes_by_answer) == 1:
             # The answer is that for all of these sizes, which need not be repeated.
             (conclusion,) = sizes_by_answer
-        outside = f"does not apply for {in_words(exclusion['sizes'])} ({exclusion['hypothesis']})"
-        lines.append(f"{outside}, where the rest of it is {conclusion}")
+        hypothesis = exclusion["hypothesis"]
+        where = in_words(exclusion["sizes"])
+        if hypothesis in added:
+            outside = f"{OUTSIDE} for {where} ({hypothesis}; {ADDED_HYPOTHESIS})"
+            lines.append(f"{outside}, where as printed it is {conclusion}")
+        else:
+            outside = f"{OUTSIDE} for {where} ({hypothesis})"
+            lines.append(f"{outside}, where the rest of it is {conclusion}")
     return lines
 
 

@@ -6,7 +6,6 @@ Their checkers are ``checker/exposed.py`` and ``checker/learning_degree.py``.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from m2bridge.certificates.form import Certificate, Content
@@ -59,17 +58,17 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
             name=self.key,
             text=verdict["text"],
             verdict=verdict["verdict"],
-            reason=self.reason(verdict, certificate.evidence),
+            reason=self.reason(verdict, certificate),
             source=verdict["source"],
         )
         return [row]
 
     @abstractmethod
-    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+    def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
         """The reason for a verdict of a certificate: words such as "not decided for the types …".
 
-        Tables show it next to the verdict. ``data`` is the verdict as the certificate has it, and
-        ``evidence`` the evidence of the certificate. ValueError if the verdict does not follow from
+        Tables show it next to the verdict. ``data`` is the verdict as the certificate has it.
+        ValueError if the verdict does not follow from
         the values in ``data`` and the evidence.
         """
 
@@ -121,7 +120,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
             trusted = self.statement.trusted
         return Content(answer, observed.evidence(), trusted)
 
-    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+    def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
         """How observed and predicted types compare, or the hypothesis that fails, in words.
 
         ``data`` is the verdict as a certificate has it: "verdict", "hypothesis", and the types
@@ -202,16 +201,18 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
             return Content(answer, {}, trusted=())
         return Content(answer, observed.evidence(), self.statement.trusted)
 
-    def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
+    def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
         """How observed and predicted number compare, in words, with the primes.
 
         ``data`` is the verdict as a certificate has it, with both numbers as "observed" and
         "predicted". ValueError if it does not follow from these numbers.
         """
+        evidence = certificate.evidence
+        model = SingleLayerAttention(**certificate.case)
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
         # the statement is about one number: it has no orbits, and no other numbers to be shown
         verdict = from_certificate(
-            self.statement, data, orbits=0, was_observed=was_observed, numbers=""
+            self.statement, data, model, orbits=0, was_observed=was_observed, numbers=""
         )
         if not was_observed:
             return verdict.reason
