@@ -122,7 +122,8 @@ def test_what_can_still_be_said(engine: Engine) -> None:
     degenerate = {
         v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine=engine).verdicts
     }
-    assert "m2bridge adds the hypothesis d ≥ 2" in degenerate["3.4 (iii)"].reason
+    assert "m2bridge adds this hypothesis: as printed the" in degenerate["3.4 (iii)"].reason
+    assert degenerate["3.4 (iii)"].as_printed is False
     one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine=engine)
     assert {verdict.decision for verdict in one_token.verdicts} == {Decision.NOT_APPLICABLE}
     assert all("t ≥ 2" in verdict.reason for verdict in one_token.verdicts)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sympy import Matrix, symbols
 
 from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention, cross_check
 from m2bridge._version import __version__
@@ -20,11 +21,13 @@ from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, outcome_of_several
+from m2bridge.citation import LIGHTNING
 from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL, OrbitwiseComparison
-from m2bridge.crosscheck.verdict import Verdict, compare
+from m2bridge.crosscheck.verdict import Verdict, compare, verdicts_on
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.evidence import observe as observe_again
 from m2bridge.families.attention.hypotheses import WORDS, why_degenerate, why_not_two_dimensions
 from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorDegrees,
@@ -38,6 +41,7 @@ from m2bridge.families.attention.orbits.orbits import orbits, representative
 from m2bridge.families.attention.polar import chern_integrals as integrals
 from m2bridge.families.attention.statements import REGISTRY, Preimages
 from m2bridge.families.attention.training.types import ExposedTypes
+from m2bridge.families.deep_attention.statements import WORDS as WORDS_OF_NETWORKS
 from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.reports.read import certificate_rows
 from m2bridge.results.base import Decision
@@ -445,11 +449,141 @@ def test_hypotheses_of_ours_are_called_ours() -> None:
         found = compare(s, seen(1, 2, 1))
         if s.hypotheses in (why_degenerate, why_not_two_dimensions):
             assert found.decision is Decision.NOT_APPLICABLE
-            assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
+            assert "assumes d ≥ 2" in found.reason
+            # m2bridge adds nothing to its own statements, which the paper does not print
+            assert ("m2bridge adds this hypothesis" in found.reason) == (s.key in ours)
         else:
             assert found.decision is Decision.CONFIRMED
     for name in ("3.4 (ii)", "3.4 (iii)", "A.3", "not-a-manifold"):
         assert "the conclusion would be false" in verdict(name, 1, 2, 1).reason
+
+
+AT_DIMENSION_ONE = {
+    "3.4 (ii)": False,
+    "3.4 (iii)": False,
+    "A.3": False,
+    "A.4": False,
+    "A.6": True,
+    "not-a-manifold": False,
+}
+"""Which statements with an added hypothesis are true as printed for d = 1 < d'.
+
+By hand: A is a number and V a column, and the functions are all columns AV. They are a linear
+space, so no point is on a boundary, singular or critical, and boundary and critical points agree.
+The statements say the opposite of the only nonzero orbit, where rk A = rk V = 1 and the two vectors
+of length one are parallel; and that the linear space is no manifold.
+"""
+
+
+@pytest.mark.parametrize("d_out", [2, 3])
+def test_at_dimension_one_statements_are_false_as_printed(d_out: int) -> None:
+    """The verdict stays NOT_APPLICABLE, and its line and JSON say what is so as printed."""
+    A, *V = entries = symbols(f"A V:{d_out}")
+    jacobian = Matrix([A * entry for entry in V]).jacobian(entries)
+    assert jacobian.rank() == d_out  # one less than the weights: only rescaling is in the kernel
+    for name, truth in AT_DIMENSION_ONE.items():
+        found = verdict(name, 1, d_out, 1)
+        assert found.decision is Decision.NOT_APPLICABLE
+        assert found.as_printed is found.to_json()["as_printed"] is truth
+        words = f"m2bridge adds this hypothesis: as printed the statement is {str(truth).lower()}"
+        assert found.reason.endswith(words)
+    # all others are the paper's as they stand, and true, or are not in the paper
+    for s in TOGETHER:
+        found = compare(s, seen(1, d_out, 1))
+        if found.name not in AT_DIMENSION_ONE:
+            assert found.as_printed is (True if s.source.startswith(PAPER) else None)
+            assert "printed" not in found.reason
+
+
+def truth_by_checker(s: Statement, case: Case) -> bool | None:
+    """Whether the conclusion of a statement is true in a case, as the checker finds it."""
+    evidence, points = observe_again(case.d, case.d_out, case.alpha)
+    (words,) = (words for words in checker.WORDS.about(s.key) if words.part == s.part)
+    if (s.key, s.part) in checker.AT_ORBITS:
+        found = checker._verdict_at_orbits(words, case, evidence, points)
+        return False if found["failing"] else None if found["undecided"] else True
+    found = checker._global_verdict(words, case, evidence, with_slices=False)
+    values = {"predicted": found["predicted"], "observed": found["observed"]}
+    outcome = global_verdict(words, hypothesis=None, **values)["verdict"]
+    return {"CONFIRMED": True, "REFUTED": False}.get(outcome)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_as_printed_is_what_the_checker_finds(case: tuple[int, int, int]) -> None:
+    """None for what the paper does not print, and where it says nothing: α = d' = 1."""
+    d, d_out, a = case
+    outside = min(a, d) == d_out == 1
+    for s in TOGETHER:
+        found = compare(s, seen(*case))
+        if not s.source.startswith(PAPER) or (outside and s.key not in ("3.2", "A.5")):
+            assert found.as_printed is None
+            assert "as printed" not in found.reason
+        else:
+            assert found.as_printed is truth_by_checker(s, Case(d=d, d_out=d_out, a=a, t=2))
+    # Theorem 3.4 (iii) is false for d = 1 < d', and where it is REFUTED
+    is_refuted = 2 <= a < d and (a, d_out) != (2, 1)
+    is_false = not outside and (d == 1 or is_refuted)
+    assert (verdict("3.4 (iii)", *case).as_printed is False) == is_false
+
+
+def test_as_printed_follows_from_the_observation() -> None:
+    """Another prediction, or a value that is not known, gives another answer."""
+    boundary = statement("3.4 (ii)")
+    assert isinstance(boundary, OrbitStatement)
+    right = replace(boundary, predict=lambda orbit, model: False)
+    assert compare(right, seen(1, 2, 1)).as_printed is True
+    undecided = [replace(fact, boundary=None) for fact in seen(1, 2, 1).orbits]
+    unknown = compare(boundary, replace(seen(1, 2, 1), orbits=tuple(undecided)))
+    assert (unknown.decision, unknown.as_printed) == (Decision.NOT_APPLICABLE, None)
+    assert unknown.reason.endswith("whether the statement is true as printed is not known")
+    # one token: the paper says nothing
+    (one_token,) = verdicts_on((boundary,), SingleLayerAttention(1, 2, 1, t=1), None)
+    assert one_token.as_printed is None
+
+
+@pytest.mark.parametrize("release", ["accepted", "1.0"])
+def test_a_certificate_says_what_is_true_as_printed(release: str) -> None:
+    """It does not store it: it follows from the orbits where the statement fails, which the checker
+    finds too. A certificate without them says the contrary, and is rejected.
+    """
+    folder = Path(__file__).parents[2] / "certificates"
+    certificate = read(folder / release / "d1-dout2-a1-t2-3.4.json")
+    assert verify(certificate).accepted
+    assert all("as_printed" not in stored for stored in certificate.answer["verdicts"])
+    question = question_of("attention", "3.4")
+    rows = question.rows(certificate)
+    assert [(row.name, row.as_printed) for row in rows] == [
+        ("3.4 (i)", True),
+        ("3.4 (ii)", False),
+        ("3.4 (iii)", False),
+    ]
+    assert [row.reason for row in rows[1:]] == [
+        verdict(name, 1, 2, 1).reason for name in ("3.4 (ii)", "3.4 (iii)")
+    ]
+    planted = changed(certificate, ("answer", "verdicts", 1, "failing"), [])
+    assert question.rows(planted)[1].as_printed is True
+    finding = verify(planted)
+    assert (finding.accepted, finding.check) == (False, "answer.verdicts[1].failing")
+
+
+def test_sources_in_the_paper_name_its_version() -> None:
+    """They are read from version 2; a later one may number and word them otherwise."""
+    words = [*WORDS.statements, *WORDS_OF_NETWORKS.statements]
+    sources = {s.source for s in words if s.source.startswith(PAPER)}
+    assert len(sources) > 10
+    version = LIGHTNING.arxiv
+    assert version.endswith("v2")
+    assert all(f", arXiv {version}, " in source for source in sources)
+    assert (WORDS.renewed_source(f"{PAPER}, arXiv 1"), WORDS.renewed_source("hearsay")) == (
+        f"{PAPER}, arXiv 1",
+        "hearsay",
+    )
+    certificate = read(Path(__file__).parents[2] / "certificates/1.0/d1-dout2-a1-t2-3.4.json")
+    place = ("answer", "verdicts", 0, "source")
+    former = certificate.answer["verdicts"][0]["source"]
+    assert former.replace("2408.17221", version) == statement("3.4 (i)").source
+    other = changed(certificate, place, former.replace("2408.17221", "2408.17221v3"))
+    assert not verify(other).accepted
 
 
 def test_statements_carry_their_hypotheses() -> None:

@@ -116,6 +116,43 @@ def test_every_format_with_sentences_says_that_nothing_was_verified(form: str) -
 
 
 @pytest.mark.parametrize("form", report.FORMATS)
+def test_every_format_says_what_is_false_as_printed(form: str, tmp_path: Path) -> None:
+    """Parts (ii) and (iii) of Theorem 3.4 for d = 1; their verdict is NOT_APPLICABLE all the same.
+    The rows say so in their reasons, and the paragraph in numbers, also above a grid of signs.
+    """
+    shutil.copy(ACCEPTED / "d1-dout2-a1-t2-3.4.json", tmp_path)
+    found = report.collect(tmp_path)
+    assert [(row.statement, row.verdict, row.as_printed) for row in found.rows] == [
+        ("3.4 (i)", "CONFIRMED", True),
+        ("3.4 (ii)", "NOT_APPLICABLE", False),
+        ("3.4 (iii)", "NOT_APPLICABLE", False),
+    ]
+    text = report.FORMATS[form](found)
+    if form != "csv":
+        assert "2 not applicable (2 of them false as printed)" in " ".join(text.split())
+    if form == "html":
+        text = " ".join(unpacked(text, "table")["texts"])
+    if form != "latex-grid":
+        assert "as printed the statement is false" in text
+    if form == "json":
+        rows = json.loads(text)["rows"]
+        assert [row["as_printed"] for row in rows] == [True, False, False]
+    if form == "csv":
+        printed = [row["as_printed"] for row in csv.DictReader(io.StringIO(text))]
+        assert printed == ["yes", "no", "no"]
+
+
+def test_what_was_not_checked_says_nothing_as_printed(tmp_path: Path) -> None:
+    """The answer may rest on another program, so it is not taken as it is."""
+    shutil.copy(ACCEPTED / "d1-dout2-a1-t2-3.4.json", tmp_path)
+    certificate = files.read(tmp_path / "d1-dout2-a1-t2-3.4.json")
+    foreign = with_foreign_program(certificate)
+    files.write(foreign, tmp_path)
+    rows = report.collect(tmp_path).rows
+    assert {(row.verdict, row.as_printed) for row in rows} == {("PROGRAM_NOT_CHECKED", None)}
+
+
+@pytest.mark.parametrize("form", report.FORMATS)
 def test_every_format_lists_the_malformed_file(form: str, folder: Path) -> None:
     found = report.collect(folder)
     assert [problem.file for problem in found.problems] == ["half-a-file.json"]

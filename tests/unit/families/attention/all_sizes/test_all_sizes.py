@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -14,10 +15,17 @@ from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
 from m2bridge.algebra.determinantal import determinantal_degree
+from m2bridge.certificates.form import read
+from m2bridge.certification.make import question_of
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import integer_sets
-from m2bridge.families.attention.all_sizes.base_ideals import GENERIC, OBSERVABLES, SizeOrbitSets
+from m2bridge.families.attention.all_sizes.base_ideals import (
+    GENERIC,
+    NONE,
+    OBSERVABLES,
+    SizeOrbitSets,
+)
 from m2bridge.families.attention.all_sizes.checker import statements
 from m2bridge.families.attention.all_sizes.family import AllSizes, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
@@ -380,6 +388,14 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
             ),
         }
         assert [name for name, here in found.items() if here] == [str(single.decision)]
+        # as printed it is true or false where the single case says so, also where only a hypothesis
+        # that m2bridge adds fails
+        printed = {"CONFIRMED": True, "REFUTED": False}.get(str(single.decision))
+        for out in verdict.extent.not_applicable:
+            if out.added and integer_sets.contains(out.sizes, case):
+                printed = integer_sets.contains(out.holds_for, case)
+        in_paper = statement.source.startswith("Henry, Marchetti, Kohn")
+        assert single.as_printed is (printed if in_paper else None)
         if "would be false" in single.reason:
             assert not any(
                 integer_sets.contains(out.holds_for, case) for out in verdict.extent.not_applicable
@@ -479,12 +495,70 @@ def test_the_list_at_the_end_says_where_statements_are_true() -> None:
     first = listed.rows.index(
         ("3.4 (iii)", "true", "a ≥ d ≥ 2, or a = 1 < d with d' ≥ 2, or (a, d') = (2, 1) with d ≥ 3")
     )
-    assert listed.rows[first + 1 : first + 3] == [
+    assert listed.rows[first + 1 : first + 4] == [
         ("", "false", "2 ≤ a < d, except (a, d') = (2, 1)"),
-        ("", "does not apply", "d = 1 or a = d' = 1"),
+        ("", "does not apply", "d' = 1 and min(a, d) = 1"),
+        ("", "does not apply; as printed false", "d = 1 < d'"),
     ]
     for _, _, where in listed.rows:
         assert where in PHRASES
+
+
+FALSE_AS_PRINTED = {"3.4 (ii)", "3.4 (iii)", "A.3", "A.4", "not-a-manifold"}
+NOT_IN_THE_PAPER = {"degree", "singular-locus", "polar", "exposed"}
+
+
+@pytest.mark.parametrize("name", verdicts())
+def test_what_is_so_as_printed_for_all_sizes(name: str) -> None:
+    """Of 3.4 (ii), A.3 and not-a-manifold it is false for d = 1 < d' alone, so that they are
+    CONFIRMED with the added hypothesis and false as printed; A.6 is true.
+    """
+    verdict = verdicts()[name]
+    truth = None if name in NOT_IN_THE_PAPER else name not in FALSE_AS_PRINTED
+    assert verdict.as_printed is verdict.to_json()["as_printed"] is truth
+    lines = verdict.extent.sizes_by_line()
+    for first, second in combinations(lines.values(), 2):
+        assert first.intersect(second).is_empty()
+    assert integer_sets.union([*lines.values()]).is_equal(integer_sets.sizes())
+    one_dimension = integer_sets.sizes("d = 1 and dp >= 2")
+    false = lines.get("does not apply; as printed false", NONE)
+    true = lines.get("does not apply; as printed true", NONE)
+    assert false.is_equal(one_dimension if name in FALSE_AS_PRINTED else NONE)
+    assert true.is_equal(one_dimension if name == "A.6" else NONE)
+    added = [out["added"] for out in verdict.to_json()["not_applicable"]]
+    assert added.count(True) == (name in FALSE_AS_PRINTED or name == "A.6")
+    words = "m2bridge adds this hypothesis), where as printed it is"
+    assert (words in verdict.reason) == (True in added)
+
+
+@pytest.mark.parametrize("folder", ["all-sizes", "1.0"])
+def test_certificates_for_all_sizes_say_what_is_so_as_printed(folder: str) -> None:
+    """In the words of this release, also where release 1.0 wrote them."""
+    path = Path(__file__).parents[4] / "certificates" / folder / "attention-all-sizes-3.4.json"
+    rows = question_of("attention-all-sizes", "3.4").rows(read(path))
+    assert [(row.name, row.as_printed) for row in rows] == [
+        ("3.4 (i)", True),
+        ("3.4 (ii)", False),
+        ("3.4 (iii)", False),
+    ]
+    reason = verdicts()["3.4 (ii)"].reason
+    assert rows[1].reason == reason
+    (polar,) = question_of("attention-all-sizes", "polar").rows(
+        read(path.with_name("attention-all-sizes-polar.json"))
+    )
+    assert polar.as_printed is None
+    assert "the paper" not in polar.reason
+
+
+def test_an_added_hypothesis_may_decide_nothing() -> None:
+    """Where the conclusion is not decided, nothing is said of the statement as printed."""
+    extent = verdicts()["3.4 (ii)"].extent
+    first, added = extent.not_applicable
+    open_sizes = replace(added, fails_for=NONE, undecided_for=added.sizes)
+    undecided = replace(extent, not_applicable=(first, open_sizes))
+    assert undecided.decision == "CONFIRMED"
+    assert undecided.as_printed is None
+    assert undecided.sizes_by_line()["does not apply; as printed not decided"].is_equal(added.sizes)
 
 
 def test_json_has_the_sizes_where_statements_are_true() -> None:
