@@ -98,6 +98,15 @@ def test_a_page_says_what_the_generic_ed_degree_is(folder: Path, tmp_path: Path)
     assert said == {"d2-dout1-a1-t2", "d2-dout1-a2-t2", "d2-dout2-a1-t2", "d3-dout2-a2-t2"}
 
 
+def test_a_page_says_what_is_false_as_printed(folder: Path, tmp_path: Path) -> None:
+    """Theorem 3.4 (ii) and (iii) for d = 1 < d'; no other page of the folder says so."""
+    write_atlas(atlas(folder), tmp_path)
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "cases").iterdir()}
+    counts = {name: page.count("as printed the statement is false") for name, page in pages.items()}
+    assert counts.pop("d1-dout2-a1-t2") == 2
+    assert set(counts.values()) == {0}
+
+
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = entry_of(atlas(folder), "d3-dout2-a2-t2")
     assert [value.text for value in shown.values[:-2]] == ["13", "2376", *[""] * 7]
