@@ -454,6 +454,11 @@ def test_hypotheses_of_ours_are_called_ours() -> None:
             assert ("m2bridge adds this hypothesis" in found.reason) == (s.key in ours)
         else:
             assert found.decision is Decision.CONFIRMED
+    # words that statements of the paper and of m2bridge share do not speak of the paper
+    assert not any("paper" in words for words in WORDS.hypotheses.values())
+    # α = 1 for d = 1, however large a is
+    outside = verdict("3.4 (i)", 1, 1, 5)
+    assert outside.reason.startswith("assumes α > 1 or d' > 1, with α = min(a, d); here α = d' = 1")
     for name in ("3.4 (ii)", "3.4 (iii)", "A.3", "not-a-manifold"):
         assert "the conclusion would be false" in verdict(name, 1, 2, 1).reason
 

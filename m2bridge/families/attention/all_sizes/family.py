@@ -33,6 +33,7 @@ from m2bridge.families.all_sizes import (
 from m2bridge.families.attention.all_sizes import integer_sets
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
+    NONE,
     ComputedCases,
     SizeOrbitSets,
     base_ideals,
@@ -46,6 +47,7 @@ from m2bridge.families.attention.all_sizes.predictions import (
     Prediction,
 )
 from m2bridge.families.attention.all_sizes.size_sets import (
+    FALSE_AS_PRINTED,
     NOWHERE,
     Json,
     NotApplicable,
@@ -150,14 +152,19 @@ class AllSizes(AllSizesResult):
     def to_macaulay2(self) -> str:
         """Return a hash table of Macaulay2: for each statement the verdict, and where it is false.
 
-        The sizes for which it is false are given in words.
+        The sizes for which it is false are given in words, and so are those for which it is false
+        as printed though it does not apply.
         """
         entries = []
         for verdict in self.verdicts:
-            false = quoted(f"false for {integer_sets.words(verdict.failing)}", readable=True)
-            entries.append(
-                f"{quoted(verdict.name, readable=True)} => {{{quoted(verdict.decision)}, {false}}}"
-            )
+            assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
+            words = f"false for {integer_sets.words(verdict.failing)}"
+            false_as_printed = verdict.extent.sizes_by_line().get(FALSE_AS_PRINTED, NONE)
+            if not false_as_printed.is_empty():
+                words += f"; as printed also for {integer_sets.words(false_as_printed)}"
+            name = quoted(verdict.name, readable=True)
+            false = quoted(words, readable=True)
+            entries.append(f"{name} => {{{quoted(verdict.decision)}, {false}}}")
         return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
     @property

@@ -31,6 +31,7 @@ NOWHERE = "no size"
 
 # The answer on sizes to which a statement does not apply.
 OUTSIDE = "does not apply"
+FALSE_AS_PRINTED = f"{OUTSIDE}; as printed false"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ class SizeSets(VerdictScope):
             if not exclusion.added:
                 continue
             lines[OUTSIDE] = lines[OUTSIDE].subtract(exclusion.sizes)
-            lines[f"{OUTSIDE}; as printed false"] = exclusion.fails_for
+            lines[FALSE_AS_PRINTED] = exclusion.fails_for
             lines[f"{OUTSIDE}; as printed true"] = exclusion.holds_for
             lines[f"{OUTSIDE}; as printed not decided"] = exclusion.undecided_for
         return lines

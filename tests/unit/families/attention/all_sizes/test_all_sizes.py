@@ -550,6 +550,16 @@ def test_certificates_for_all_sizes_say_what_is_so_as_printed(folder: str) -> No
     assert "the paper" not in polar.reason
 
 
+def test_macaulay2_is_told_what_is_false_as_printed() -> None:
+    result = AllSizes((), basis(), "", verdicts=tuple(verdicts().values()), seconds=0)
+    code = result.to_macaulay2()
+    assert (
+        '"3.4 (ii)" => {"CONFIRMED", "false for no size; as printed also for d = 1 < d\'"}' in code
+    )
+    assert '"3.4 (i)" => {"CONFIRMED", "false for no size"}' in code
+    assert code.count("as printed") == len(FALSE_AS_PRINTED)
+
+
 def test_an_added_hypothesis_may_decide_nothing() -> None:
     """Where the conclusion is not decided, nothing is said of the statement as printed."""
     extent = verdicts()["3.4 (ii)"].extent
