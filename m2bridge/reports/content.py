@@ -394,9 +394,12 @@ class Report:
         return AnswerParts(text_before=text_before, names=names, text_after=text_after)
 
     def _count_in_words(self, verdict: str) -> str:
-        """Return in words how many rows have a verdict, and how many are false as printed."""
+        """Return in words how many rows have a verdict, and how many are false as printed.
+
+        A statement for all sizes may be confirmed where it applies, and false as printed elsewhere.
+        """
         words = f"{self.counts[verdict]} {VERDICT_WORDS[verdict]}"
-        if verdict != "NOT_APPLICABLE":
+        if verdict == "REFUTED":
             return words
         false_as_printed = 0
         for row in self.rows:

@@ -142,6 +142,13 @@ def test_every_format_says_what_is_false_as_printed(form: str, tmp_path: Path) -
         assert printed == ["yes", "no", "no"]
 
 
+def test_what_is_confirmed_for_all_sizes_may_be_false_as_printed(tmp_path: Path) -> None:
+    """Theorem 3.4 (ii), with the hypothesis d ≥ 2 that m2bridge adds; (iii) is refuted anyway."""
+    shutil.copy(ACCEPTED.parent / "all-sizes" / "attention-all-sizes-3.4.json", tmp_path)
+    found = report.collect(tmp_path)
+    assert found.answer.startswith("Verdicts: 1 refuted, 2 confirmed (1 of them false as printed).")
+
+
 def test_what_was_not_checked_says_nothing_as_printed(tmp_path: Path) -> None:
     """The answer may rest on another program, so it is not taken as it is."""
     shutil.copy(ACCEPTED / "d1-dout2-a1-t2-3.4.json", tmp_path)
