@@ -57,15 +57,14 @@ degrees: larger ones have thousands of digits.
 """
 
 FIRST_REFUSED_D = 100
-"""The first d that is too large for localization on Y: the number of steps is not computed."""
+"""The first d that is too large for localization: the number of steps is not computed."""
 
 
 def localization_steps(case: Case) -> int:
-    """The steps of localization on Y: its fixed points, times the square of n.
+    """A bound for the steps of localization: subspaces W, lines in both factors, and n².
 
-    There is a fixed point for each subspace W spanned by α of d basis vectors, and each line in
-    W ⊗ K^d and each in the space of V spanned by a basis vector. For d ≥ FIRST_REFUSED_D the number
-    says nothing, as large binomial coefficients take long: such a case is refused whatever it is.
+    For d ≥ FIRST_REFUSED_D the number says nothing, as large binomial coefficients take long: such
+    a case is refused whatever it is.
     """
     n = case.projective_dimension
     subspace_count = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
