@@ -22,8 +22,10 @@ from tests.systems import MACOS_LACKS
 PACKAGE = Path(m2bridge.__file__).parent
 
 ARCHITECTURE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-MAP = re.findall(r"^\| (`.*?) \| (.*) \|$", ARCHITECTURE, re.MULTILINE)
-"""The rows of the map: packages, and what they contain."""
+MAP = re.findall(r"^\*\*(`.*?)\.\*\* (.*)\.$", ARCHITECTURE, re.MULTILINE)
+"""The paragraphs on packages: their names, and what they contain."""
+SCREEN = ARCHITECTURE.partition("```text\n")[2].partition("```")[0]
+"""The map in one screen."""
 LIBRARIES = {
     "FLINT": "flint",
     "IPython": "IPython",
@@ -44,8 +46,14 @@ def map_packages(cell: str) -> list[str]:
     return [name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cell)]
 
 
+def test_the_map_in_one_screen_has_the_packages_in_their_order() -> None:
+    on_screen = [name for line in SCREEN.splitlines() for name in line[:45].split()]
+    in_paragraphs = [name for cell, _ in MAP for name in map_packages(cell)]
+    assert on_screen == in_paragraphs
+
+
 def map_importers() -> dict[str, str]:
-    """The only module that imports each library: a package, or the file of its row's package that
+    """The only module that imports each library: a package, or the file of its paragraph's package that
     is named last before these words.
     """
     importers: dict[str, str] = {}
