@@ -468,9 +468,9 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
 
 
 DOTTED = re.compile(r"\w+(\.\w+)+(:\w+)?").fullmatch
-BY_STRING = ("m2bridge", "m2bridge.families.registry", "m2bridge.former_modules")
-"""Modules that import by string what is above them: the lazy public names, the registry with its
-entry points, and former names of modules.
+BY_STRING = ("m2bridge", "m2bridge.families.registry")
+"""Modules that import by string what is above them: the lazy public names, and the registry with
+its entry points.
 """
 
 
@@ -522,7 +522,7 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 
 BY_NAME = {
-    *("__init__.py", "families/registry.py", "former_modules.py"),
+    *("__init__.py", "families/registry.py"),
     "limits.py",  # modules that are slow, or may be missing
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result
