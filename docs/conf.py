@@ -57,7 +57,6 @@ html_math_renderer = "mathml"
 pages_without_terms = (
     "changelog",
     "benchmarks",
-    "benchmarks-closures",
     "contributing",
     "architecture",
     "testing",

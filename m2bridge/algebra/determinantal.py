@@ -1,4 +1,9 @@
-"""Closed formulas: monomials of a degree, and the varieties of matrices of bounded rank."""
+"""Closed formulas: monomials of a degree, and the varieties of matrices of bounded rank.
+
+Matrices of rank at most r are products of a rows × r and an r × columns matrix, unique up to the r²
+dimensions of GL_r. The varieties of all matrices of bounded rank, and of symmetric ones, are cones;
+their degrees are those in projective space. For rank 0 the degree is 1, that of the apex.
+"""
 
 from math import comb, prod
 from typing import Any
@@ -7,26 +12,17 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree, at least 0, in ``variables`` variables, at least one.
-
-    It is the dimension of the symmetric power S_degree of a space of dimension ``variables``.
-    """
+    """The number of monomials of a degree, at least 0, in ``variables`` variables, at least one."""
     return comb(variables + degree - 1, degree)
 
 
 def matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the variety of n × n matrices of rank at most r, n the size, r the rank.
-
-    It has codimension (n − r)² for r ≤ n.
-    """
+    """The dimension of the variety of n × n matrices of rank at most r, n the size, r the rank."""
     return determinantal_dimension(size, size, rank)
 
 
 def dimension_of_symmetric_rank(size: int, rank: int) -> int:
-    """The dimension of the variety of symmetric n × n matrices of rank at most r, n the size.
-
-    It has codimension (n − r)(n − r + 1)/2 in the space of dimension n(n + 1)/2, for r ≤ n.
-    """
+    """The dimension of the variety of symmetric n × n matrices of rank at most r, n the size."""
     codimension = comb(max(0, size - rank) + 1, 2)
     return comb(size + 1, 2) - codimension
 
@@ -37,18 +33,14 @@ def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
 
 
 def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The dimension of the cone of rows × columns matrices of rank at most r, r ≤ rows, columns.
-
-    The arguments are integers, or polynomials. A general matrix of the cone is the product of a
-    rows × r and an r × columns matrix, which are unique up to the r² dimensions of GL_r.
+    """The dimension of the cone of rows × columns matrices of rank at most r ≤ rows, columns, for
+    integers or polynomials.
     """
     return rank * (rows + columns - rank)
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """The degree of the variety of matrices of rank at most ``rank`` ≥ 1 in projective space.
-
-    For rank 0 it is 1, the degree of the apex of the affine cone.
+    """The degree of the variety of matrices of rank at most ``rank``.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the
     smaller size).
@@ -63,16 +55,11 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
 
 
 def symmetric_determinantal_degree(size: int, rank: int) -> int:
-    """The degree of the projective variety of symmetric matrices of rank at most ``rank`` ≥ 1.
+    """The degree of the variety of symmetric matrices of rank at most ``rank`` ≥ 1.
 
     For size n and corank c = n − rank it is the product of C(n + i, c − i) / C(2i + 1, i) over 0 ≤
-    i < c; for c = 0 it is 1, the degree of the space of all symmetric matrices. Source: Harris, Tu,
-    *On symmetric and skew-symmetric determinantal varieties*, Topology 23 (1984), Proposition 12.
-
-    Examples
-    --------
-    >>> [symmetric_determinantal_degree(3, rank) for rank in (1, 2, 3)]
-    [4, 3, 1]
+    i < c. Source: Harris, Tu, *On symmetric and skew-symmetric determinantal varieties*, Topology
+    23 (1984), Proposition 12.
     """
     corank = max(0, size - rank)
     numerator = prod(comb(size + i, corank - i) for i in range(corank))
@@ -81,14 +68,10 @@ def symmetric_determinantal_degree(size: int, rank: int) -> int:
 
 
 def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
-    """The dimension of the space of forms of degree n on the matrices of rank at most ``rank``.
+    """The dimension of the forms of degree n on the matrices of rank at most ``rank``.
 
-    It is the space of forms in the entries modulo those that vanish on all these matrices, and has
-    as its dimension the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with
-    at most ``rank`` parts. Where all matrices have rank at most ``rank``, this is the number of all
-    monomials of degree n in the entries.
-
-    Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
+    It is the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most
+    ``rank`` parts. Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """
     if rank >= min(rows, columns):
         return monomial_count(rows * columns, n)

@@ -1,11 +1,11 @@
 """Expressions of SymPy in plain symbols, which name the variables of rings.
 
 Entries of indexed objects and of matrices are variables as in text: ``A[1, 2]`` of
-``IndexedBase("A")`` and of ``MatrixSymbol("A", 2, 3)`` is ``A_1_2``.
+``IndexedBase("A")`` and of ``MatrixSymbol("A", 2, 3)`` is ``A_1_2``. What is none, such as a matrix
+as a whole, is a ConversionError.
 """
 
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any
 
 from sympy import (
     Equality,
@@ -31,14 +31,8 @@ SymbolEntry = Indexed | MatrixElement
 def symbol_name(symbol: Any) -> str:
     """The name of the variable that a symbol, or an entry with numbers as indices, stands for.
 
-    ``x`` for the symbol x, and ``A_1_2`` for the entry A[1, 2]. A generator of SymPy's ``Poly``
-    that is neither, such as exp(x), has its text as its name, which other functions refuse.
-
-    Raises
-    ------
-    ConversionError
-        If the indices of an entry are not integers from 0 on, or it is an entry of a product or
-        another combination of matrices.
+    A generator of SymPy's ``Poly`` that is neither, such as exp(x), has its text as its name, which
+    other functions refuse.
     """
     if isinstance(symbol, Symbol):
         return str(symbol.name)
@@ -52,32 +46,22 @@ def symbol_name(symbol: Any) -> str:
         raise ConversionError(
             f"'{symbol}' is an entry of no matrix of symbols: compute with M.as_explicit()"
         )
-    _check_indices(symbol, indices)
+    for index in indices:
+        if not isinstance(index, Integer) or index < 0:
+            raise ConversionError(
+                f"'{symbol}' is not a variable, because {index} is not an integer from 0 on: write"
+                " indices as numbers, and sums by .doit()"
+            )
     # the label of an IndexedBase is its name, and a MatrixSymbol prints as its name
     label = owner.label if isinstance(owner, IndexedBase) else owner
     base_name = str(label).removesuffix("_")  # A_[1] is A_1, as A[1] is
     return "_".join([base_name, *map(str, indices)])
 
 
-def _check_indices(entry: Any, indices: Iterable[Any]) -> None:
-    """Raise ConversionError if an index of an entry is not an integer from 0 on."""
-    for index in indices:
-        if not isinstance(index, Integer) or index < 0:
-            raise ConversionError(
-                f"'{entry}' is not a variable, because {index} is not an integer from 0 on: write"
-                " indices as numbers, and sums by .doit()"
-            )
-
-
 def variables_of(expression: Expr) -> set[Any]:
     """The symbols of an expression, and its entries of indexed objects and matrices.
 
     Symbols that occur only as indices, or as the name of an indexed object, are not among them.
-
-    Raises
-    ------
-    ConversionError
-        If a matrix of symbols or an indexed object occurs as a whole.
     """
     symbols = expression.free_symbols
     # Entries of indexed objects, and matrices, would be among the free symbols: there are none.
@@ -90,18 +74,15 @@ def variables_of(expression: Expr) -> set[Any]:
             variables.add(subexpression)
             subexpressions.skip()  # the name and the indices inside the entry are not visited
         elif isinstance(subexpression, IndexedBase | MatrixExpr):
-            _refuse_whole_object(expression, subexpression)  # raises ConversionError
+            raise ConversionError(
+                f"'{expression}' contains {subexpression} as a whole, and is no polynomial in its"
+                " entries: write them out, for a matrix by M.as_explicit()"
+            )
     return variables
 
 
 def in_plain_symbols(expression: Expr) -> Expr:
-    """The expression in symbols without assumptions, which name the variables of rings.
-
-    Raises
-    ------
-    ConversionError
-        If two symbols have one name, or an entry is not a variable.
-    """
+    """The expression in symbols without assumptions, which name the variables of rings."""
     plain = {symbol: Symbol(symbol_name(symbol)) for symbol in variables_of(expression)}
     if len(set(plain.values())) < len(plain):
         raise ConversionError(f"'{expression}' has different symbols with one name")
@@ -114,20 +95,11 @@ def difference(value: Any) -> Any:
 
 
 def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
-    """Numerator and denominator of an exact rational function of SymPy, which are coprime.
-
-    For anything else, polynomials among them: the value itself, and 1.
+    """Numerator and denominator of an exact rational function of SymPy, coprime; else the value and
+    1.
     """
     is_exact_expression = isinstance(value, Expr) and not value.has(Float)
     if not is_exact_expression or value.is_polynomial() or not value.is_rational_function():
         return value, 1
     numerator, denominator = fraction(cancel(value))
     return numerator, denominator
-
-
-def _refuse_whole_object(expression: Expr, part: Any) -> NoReturn:
-    """Raise ConversionError: a matrix or an indexed object occurs in an expression as a whole."""
-    raise ConversionError(
-        f"'{expression}' contains {part} as a whole, and is no polynomial in its entries: write"
-        " them out, for a matrix by M.as_explicit()"
-    )

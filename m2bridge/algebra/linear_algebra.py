@@ -1,9 +1,9 @@
 """Exact linear algebra over ZZ, QQ and GF(p), by FLINT: ranks, echelon forms, quotients.
 
-Matrices are sequences of rows of Python integers, or rows given by their nonzero entries; nothing
-here is approximate. Two facts carry most of it. A rank modulo a prime is at most the rank over QQ,
-and equal to it unless the prime divides all minors of that size. The pivots of an echelon form are
-the columns that do not depend on columns further left.
+Matrices are sequences of rows of Python integers, or of sparse rows, mappings from a column to its
+nonzero entry; nothing here is approximate. Two facts carry most of it. A rank modulo a prime is at
+most the rank over QQ, and equal to it unless the prime divides all minors of that size. The pivots
+of an echelon form are the columns that do not depend on columns further left.
 
 FLINT cannot check the deadline: the cost of each call is estimated before it, and long computations
 over QQ are done modulo one prime after another.
@@ -55,10 +55,8 @@ def elimination_price(rows: int, columns: int) -> float:
 
 
 def _elimination_price_of(rows: IntegerRows) -> float:
-    """The :func:`elimination_price` of a matrix; 0 for one without rows, whose width is unknown."""
-    if not rows:
-        return 0.0
-    return elimination_price(len(rows), len(rows[0]))
+    """The price for a matrix; 0 for one without rows, whose width is unknown."""
+    return elimination_price(len(rows), len(rows[0])) if rows else 0.0
 
 
 def rank_mod(rows: IntegerRows, prime: int) -> int:
@@ -79,11 +77,11 @@ def rank(rows: IntegerRows) -> int:
 
 
 def rank_of(matrix: Any) -> int:
-    """The rank over QQ of a ``flint.fmpz_mat``.
+    """The rank over QQ of a ``flint.fmpz_mat``, by ranks modulo primes.
 
-    The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest
-    rank modulo the primes tried: each of these primes divides all (r + 1)-minors, so these minors
-    are zero, and the rank is r, when the product of the primes exceeds Hadamard's bound for them.
+    Where these are not full, let r be the largest of them: each of the primes divides all (r +
+    1)-minors, so these minors are zero, and the rank is r, when the product of the primes exceeds
+    Hadamard's bound for them.
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
@@ -105,9 +103,8 @@ def rank_of(matrix: Any) -> int:
 def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
     """The number of positive eigenvalues of a symmetric rational matrix, less the negative ones.
 
-    ``form`` has the rows of the matrix, which is square. All roots of its characteristic polynomial
-    are real, so by Descartes' rule there are as many positive ones as there are changes of sign of
-    the coefficients.
+    All roots of the characteristic polynomial are real, so by Descartes' rule there are as many
+    positive ones as there are changes of sign of the coefficients.
     """
     size = len(form)
     entries = [entry for row in form for entry in row]
@@ -122,12 +119,8 @@ def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """A number b such that all minors of this size have absolute values below 2^b.
-
-    By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
-    its rows, and also of its columns. The rows of a minor are parts of rows of the matrix, whose
-    norms are at least as large. :func:`_squared_norm_bits` bounds the bits of the square of such a
-    product, whatever rows or columns the minor has; half of them are for the product itself.
+    """A number b such that all minors of this size have absolute values below 2^b: by Hadamard's
+    inequality a minor is at most the product of the norms of its rows, and also of its columns.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
@@ -145,7 +138,7 @@ def _squared_norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
 
 
 def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
-    """The rank over QQ of an integer matrix; each row maps columns to its entries there.
+    """The rank over QQ of sparse integer rows.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
     columns, whose ranks add up, before FLINT sees it.
@@ -164,12 +157,11 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
 
 
 def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
-    """The positions of the sets ``supports`` in the finest groups, so that sets of two groups
-    are disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
-
-    The algorithm is union–find: each group is a tree, whose root is its first position; ``leader``
-    maps a position to its parent in the tree, and a root to itself.
+    """The positions of the sets ``supports`` in the finest groups, so that sets of two groups are
+    disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
     """
+    # Union–find: each group is a tree, whose root is its first position; ``leader`` maps a position
+    # to its parent, and a root to itself.
     leader = list(range(len(supports)))
 
     def root(position: int) -> int:
@@ -197,9 +189,8 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
-    """The rank over QQ of nonzero rows, each a set of pairs (column, entry).
-
-    Equal columns are taken once, which leaves the rank the same.
+    """The rank over QQ of nonzero rows, as pairs (column, entry), where equal columns are taken
+    once.
     """
     if len(rows) == 1:
         return 1
@@ -214,10 +205,7 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
 
 
 def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
-    """Set the entries of a zero matrix of FLINT, and return it.
-
-    ``rows`` are all rows in their order, each as pairs (column, nonzero entry).
-    """
+    """Set the entries of a zero matrix of FLINT, from rows of pairs (column, nonzero entry)."""
     for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
             matrix[i, j] = c
@@ -238,15 +226,7 @@ def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
 
 
 class ModularEchelon(NamedTuple):
-    """A reduced row echelon form modulo a prime.
-
-    Parameters
-    ----------
-    matrix : flint.nmod_mat
-        It has as many rows as the matrix that was reduced; those after the rank are zero.
-    pivots : tuple of int
-        Its pivot columns, from left to right: as many as the rank.
-    """
+    """A reduced row echelon form modulo a prime, with its pivot columns from left to right."""
 
     matrix: flint.nmod_mat
     pivots: tuple[int, ...]
@@ -260,15 +240,10 @@ def reduced_echelon(matrix: flint.nmod_mat) -> ModularEchelon:
 
 
 def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
-    """Reduced row echelon form of an integer matrix over QQ, or over GF(prime).
+    """Pivot columns and nonzero rows of the reduced row echelon form over QQ, or over GF(prime).
 
-    Returns
-    -------
-    pivots : list of int
-        Pivot columns, from left to right.
-    echelon : list of rows of Fraction
-        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that
-        column. Residues are from 0 to prime − 1.
+    Row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column; residues are
+    from 0 to prime − 1.
     """
     if prime:
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
@@ -286,9 +261,8 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
 
 
 def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVector]:
-    """Integer vectors that form a QQ-basis of the space of vectors orthogonal to all rows.
-
-    ``width`` is the length of a row, which is not known from the rows where there are none.
+    """Integer vectors of length ``width`` that form a QQ-basis of the vectors orthogonal to all
+    rows.
     """
     check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
@@ -298,10 +272,8 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 
 
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """Short independent integer vectors with the same QQ-span as the rows.
-
-    They are an LLL-reduced basis of the lattice that the nonzero rows of the echelon form generate
-    after each is scaled to coprime integers.
+    """Short independent integer vectors with the same QQ-span as the rows: an LLL-reduced basis of
+    the lattice of the echelon form, whose rows are scaled to coprime integers.
     """
     check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
@@ -323,26 +295,18 @@ class Quotient:
     """The quotient of a space over GF(prime) by the span of some rows.
 
     The keys k of the basis vectors e_k of the space are called places. Some places lead: modulo the
-    rows their basis vectors are combinations of the others, which are independent.
+    rows their basis vectors are combinations of the others, which are independent. With the row e_0
+    + 2e_1 alone, ``forms`` can be {0: {1: −2}}.
 
     Rows are eliminated in rounds. In each round, rows with different leading places are independent
     without any computation; they express their leading places in the remaining ones, and by this
     the other rows become rows of the next round. After some rounds the remaining rows are dense and
     few, and FLINT eliminates in them.
-
-    Parameters
-    ----------
-    prime : int
-    chosen : list of int
-        The numbers of rows that form a basis of the span of all, from 0 on as the rows were given.
-    forms : dict
-        For each place whose basis vector depends on others modulo the rows, its expression in basis
-        vectors that are independent. With the row e_0 + 2e_1 alone it can be {0: {1: −2}}.
     """
 
     prime: int
-    chosen: list[int] = field(default_factory=list)
-    forms: dict[Any, SparseVector] = field(default_factory=dict)
+    chosen: list[int] = field(default_factory=list)  # the numbers of rows that form a basis
+    forms: dict[Any, SparseVector] = field(default_factory=dict)  # leading place → others
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
@@ -364,32 +328,23 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The class of each of e_0, …, e_(size−1), as {j: coefficient of e_j}, where j only runs
-        through places that do not lead.
-        """
+        """The class of each of e_0, …, e_(size−1), in the basis vectors that do not lead."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
         self, rows: list[NumberedRow]
     ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
-        """Solve for the leading places of some rows, and put the solutions into all other rows.
-
-        The numbers of the rows that were solved are added to ``chosen``.
-
-        Returns
-        -------
-        forms : dict
-            The expression of each leading place, in places that lead no row of this round.
-        remaining : list of numbered rows
-            The other rows, reduced by the forms, if they are not zero then.
+        """Express the leading places of some rows in others, and put these forms into all other
+        rows.
         """
         # Places that occur in few rows lead: expressing them in others changes few rows.
-        order = _places_by_frequency(rows)
+        frequency = Counter(chain.from_iterable(row for _, row in rows))
+        order = sorted(frequency, key=lambda place: (frequency[place], place))
         position = {place: i for i, place in enumerate(order)}
         led_rows: dict[Any, SparseVector] = {}
         other_rows = []
         # Short rows come first, because each of the other rows takes in a solved row.
-        for number, row in check_deadline_in(sorted(rows, key=_number_of_entries)):
+        for number, row in check_deadline_in(sorted(rows, key=lambda numbered: len(numbered[1]))):
             leading_place = min(row, key=position.__getitem__)  # its first place in ``order``
             if leading_place in led_rows:
                 other_rows.append((number, row))
@@ -407,11 +362,9 @@ class Quotient:
     def _solve_leading_places(
         self, led_rows: dict[Any, SparseVector], order: list[Any]
     ) -> dict[Any, SparseVector]:
-        """The expression of each leading place in places that lead no row: place → form.
-
-        ``led_rows`` maps each leading place to its row, in which it is the first of the places in
-        ``order``. The loop goes from the last place of ``order`` to the first, so the forms of the
-        other places of a row, which come later in ``order``, are known when they are needed.
+        """The form of each leading place, from the last place in ``order`` to the first, so that
+        the forms of the other places of a row, which come later in ``order``, are known when they
+        are needed.
         """
         forms: dict[Any, SparseVector] = {}
         for place in check_deadline_in(reversed(order)):
@@ -424,10 +377,8 @@ class Quotient:
         return forms
 
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
-        """The expression of each pivot of the rows' reduced echelon form in places without pivot.
-
-        The numbers of rows that form a basis of the span are added to ``chosen``. No row remains
-        for a further round.
+        """The form of each pivot of the rows' reduced echelon form; no row remains for a further
+        round.
         """
         places = sorted(set(chain.from_iterable(row for _, row in rows)))
         position = {place: j for j, place in enumerate(places)}
@@ -444,10 +395,8 @@ class Quotient:
 def _forms_of_pivots(
     echelon: ModularEchelon, places: Sequence[Any], prime: int
 ) -> dict[Any, SparseVector]:
-    """The expression of each pivot of a reduced echelon form, modulo its rows, in other places.
-
-    ``places`` has the place to which each column belongs. A pivot is the place of a pivot column;
-    it is expressed in the places of columns without pivot.
+    """The expression of each pivot of a reduced echelon form in places without pivot, modulo its
+    rows.
     """
     free_columns = sorted(set(range(len(places))).difference(echelon.pivots))
     forms: dict[Any, SparseVector] = {}
@@ -465,11 +414,7 @@ def _forms_of_pivots(
 def combination(
     vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int
 ) -> SparseVector:
-    """The vector modulo the prime, with its form in place of each basis vector that has one.
-
-    Vectors map basis vectors to coefficients: with the form 3e_0 of e_1 the vector {0: 2, 1: 1},
-    which is 2e_0 + e_1, becomes {0: 5}.
-    """
+    """The vector modulo the prime, with its form in place of each basis vector that has one."""
     total: SparseVector = {}
     for place, coefficient in vector.items():
         form = forms.get(place)
@@ -484,19 +429,6 @@ def combination(
         if residue:
             result[place] = residue
     return result
-
-
-def _places_by_frequency(rows: Iterable[NumberedRow]) -> list[Any]:
-    """The places that occur in rows, those that occur in few of them first."""
-    places_of_rows = chain.from_iterable(row for _, row in rows)
-    counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
-    return sorted(counts, key=lambda place: (counts[place], place))
-
-
-def _number_of_entries(numbered: NumberedRow) -> int:
-    """The number of nonzero entries of a row."""
-    _, row = numbered
-    return len(row)
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:

@@ -22,9 +22,8 @@ def is_prime(n: int) -> bool:
 
 
 def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """Yield the primes from ``largest`` down to 2 that divide none of the numbers.
-
-    ``numbers`` are integers that must not be zero modulo the primes, such as denominators.
+    """Yield the primes from ``largest`` down to 2 that divide none of the numbers, such as
+    denominators.
     """
     for candidate in range(largest, 1, -1):
         if is_prime(candidate) and all(n % candidate for n in numbers):
@@ -35,8 +34,7 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
     """Yield different primes of this many bits that divide none of ``numbers``, without end.
 
     They are drawn by the system's source of randomness: nobody can choose an input for which they
-    are unlucky, as one can for primes that are known before. No number may be zero: every prime
-    divides 0, and the search would not end.
+    are unlucky, as one can for primes that are known before. No number may be zero.
     """
     drawn = set()
     while True:
@@ -51,10 +49,9 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
 def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
     """Rational numbers congruent to residues: a common denominator, and the numerators.
 
-    The residues are from 0 to modulus − 1, and the modulus is odd. Each numerator is the integer
-    closest to zero that is congruent to denominator · residue. If some rational numbers have these
-    residues, they are found if their numerators and their common denominator are small against the
-    modulus; nothing is checked here.
+    The residues are from 0 to modulus − 1, and the modulus is odd. If some rational numbers have
+    these residues, they are found if their numerators and their common denominator are small
+    against the modulus; nothing is checked here.
     """
     denominator = 1
     for residue in residues:
@@ -69,12 +66,11 @@ def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int,
 
 
 def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b of the fraction a/b with |a|, b ≤ √(m/2) that is congruent to the residue.
+    """The denominator b of the fraction a/b with |a|, b ≤ √(m/2) that is congruent to the residue,
+    else 1.
 
-    m is the modulus, which is odd, and the residue is from 0 to m − 1. If no such fraction is
-    congruent, the result is 1, as it is for integers: so it does not say that there is one. There
-    is at most one: for two of them, a/b and a′/b′, the number ab′ − a′b is divisible by m, and
-    smaller.
+    m is the odd modulus, and the residue from 0 to m − 1. There is at most one such fraction: for
+    two of them, a/b and a′/b′, the number ab′ − a′b is divisible by m, and smaller.
     """
     bound = isqrt(modulus // 2)
     if residue <= bound or modulus - residue <= bound:  # an integer, a = residue or residue − m
@@ -104,9 +100,8 @@ def flint_rational(number: Any) -> flint.fmpq:
 
 
 def without_denominators(numbers: Iterable[Any]) -> list[int]:
-    """The rational numbers times the least common multiple of their denominators, as integers.
-
-    Residues of GF(p), which have no denominators, become the integers that represent them.
+    """The rational numbers times the least common multiple of their denominators, as integers;
+    residues of GF(p) become the integers that represent them.
     """
     rationals = list(numbers)
     if not all(hasattr(number, "denominator") for number in rationals):  # residues
@@ -116,9 +111,7 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """A polynomial over QQ times the least common multiple of the denominators.
-
-    It maps the exponents of each monomial to an integer, as ``polynomial`` maps them to its
-    coefficient. Of a polynomial over GF(p) the integers represent the residues.
+    """A polynomial over QQ times the least common multiple of the denominators; over GF(p), the
+    integers that represent the residues.
     """
     return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

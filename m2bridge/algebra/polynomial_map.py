@@ -1,7 +1,10 @@
 """Polynomial maps from affine varieties to affine spaces, over QQ and modulo primes.
 
 A map and its values; linear relations among its coordinates, and maps in fewer of them. Its
-differential is in :mod:`m2bridge.algebra.differential`.
+differential is in :mod:`m2bridge.algebra.differential`. A rational map has one more parameter, the
+inverse of the common denominator. Images without common monomials do not depend on each other, so
+linear algebra is done in blocks of images that are connected by common monomials. What cannot be
+read is a ConversionError.
 """
 
 from __future__ import annotations
@@ -192,17 +195,9 @@ class PolynomialMap:
 
         Where a denominator is not a number, let q be the least common multiple of all denominators,
         with coprime integer coefficients. A further parameter w is its inverse: there is one more
-        relation w*q = 1. The source is then the set of points where q does not vanish.
-
-        Parameters
-        ----------
-        source : PolynomialRing
-        images : mapping from coordinate name to (numerator, denominator)
-        relations : sequence of elements of the source ring
-        prime : bool
-            Whether the relations are known to generate a prime ideal over every field. With w this
-            is known only where there are no other relations: w*q − 1 is irreducible over every
-            field, since q is primitive and so not zero modulo any prime.
+        relation w*q = 1, and the source is the set of points where q does not vanish. w*q − 1 is
+        irreducible over every field, since q is primitive and so not zero modulo any prime: where
+        there are no other relations, they generate a prime ideal.
         """
         q = _common_denominator(source, [denominator for _, denominator in images.values()])
         if q.is_ground:  # all denominators are numbers
@@ -281,12 +276,8 @@ class PolynomialMap:
         return tuple(values)
 
     def _exact_point(self, point: Sequence[Any]) -> list[Any]:
-        """The numbers of a point as elements of SymPy's field QQ.
-
-        Raises
-        ------
-        ConversionError
-            If a number is not exact, or there are more or fewer numbers than variables.
+        """The numbers of a point as elements of SymPy's field QQ; ConversionError if one is not
+        exact.
         """
         if len(point) != len(self.source.variables):
             raise ConversionError(
@@ -331,13 +322,7 @@ class PolynomialMap:
 
 
 def _read_fraction(source: PolynomialRing, image: Any) -> tuple[PolyElement, PolyElement]:
-    """Numerator and denominator of an expression in the parameters, as elements of their ring.
-
-    Raises
-    ------
-    ConversionError
-        If the expression is not an exact rational function of the variables of ``source``.
-    """
+    """Numerator and denominator of an expression in the parameters, as elements of their ring."""
     numerator, denominator = numerator_and_denominator(image)
     try:
         return source.polynomial(numerator), source.polynomial(denominator)
@@ -348,9 +333,7 @@ def _read_fraction(source: PolynomialRing, image: Any) -> tuple[PolyElement, Pol
 
 
 def _common_denominator(source: PolynomialRing, denominators: Iterable[PolyElement]) -> PolyElement:
-    """The least common multiple of elements of the source ring, with coprime integer coefficients;
-    a number if all of them are numbers.
-    """
+    """The least common multiple of the denominators, with coprime integer coefficients."""
     multiple = source.sympy_ring.one
     for denominator in denominators:
         multiple = multiple.lcm(denominator)
@@ -366,10 +349,7 @@ def _with_last_variable(polynomial: PolyElement, extended: PolynomialRing) -> Po
 
 
 def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
-    """The value of a polynomial at a point with exact entries, as an element of its domain.
-
-    The point has one entry for each variable of the polynomial's ring, in their order.
-    """
+    """The value of a polynomial at a point with exact entries, as an element of its domain."""
     domain = polynomial.ring.domain
     total = domain.zero
     for exponents, c in check_deadline_in(polynomial.items()):
@@ -379,10 +359,8 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The value of a polynomial where each variable is replaced by an element of a second ring.
-
-    ``images`` are these elements, one for each variable, at least one; the second ring, in which
-    the value lies, is over the same field.
+    """The value of a polynomial where each variable is replaced by its image, in a ring over the
+    field.
     """
     ring = images[0].ring
 
@@ -402,23 +380,13 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
 
 def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The images of the coordinates in the ring of the map's parameters over ``ring.field``.
-
-    Only the field of ``ring`` counts. It is not checked here: :meth:`PolynomialMap.check_field`
-    refuses fields where a denominator is zero.
-    """
+    """The images of the coordinates in the ring of the map's parameters over ``ring.field``."""
     source = PolynomialRing(ring.field, parametrization.source.variables).sympy_ring
     return tuple(image.set_ring(source) for image in parametrization.images)
 
 
 def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> GeneratingSet:
-    """The relations of the source, in the ring of the parameters over a field.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the map has no reduction to the field: its characteristic divides a denominator.
-    """
+    """The relations of the source over a field to which the map has a reduction."""
     parametrization.check_field(field)
     source = PolynomialRing(field, parametrization.source.variables)
     relations = (relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
@@ -426,11 +394,10 @@ def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> G
 
 
 def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> bool:
-    """Whether every generator of an ideal of the target vanishes on the image of a map.
+    """Whether every generator of an ideal of the target vanishes on the image of a map without
+    relations.
 
-    The source must have no relations: a generator vanishes where its composition with the map is
-    the zero polynomial in the parameters. This proves that the closure of the image lies in the
-    variety of the ideal.
+    This proves that the closure of the image lies in the variety of the ideal.
     """
     images = images_over(parametrization, ideal.ring)
     return not any(substitute(generator, images) for generator in ideal.generators)
@@ -438,31 +405,18 @@ def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> b
 
 @dataclass(frozen=True, slots=True)
 class LinearReduction:
-    """A polynomial map in linearly independent coordinates.
+    """A polynomial map in linearly independent coordinates."""
 
-    Parameters
-    ----------
-    reduced : PolynomialMap
-        The map followed by the projection to ``basis``; its coordinates are linearly independent
-        functions.
-    basis : tuple of int
-        Positions of the independent coordinates among all coordinates.
-    dependencies : tuple of (int, mapping from int to Fraction)
-        For each coordinate that is not in ``basis`` its position, and its expression in the basis:
-        position of a basis coordinate → coefficient, if that is not zero.
-    """
-
-    reduced: PolynomialMap
-    basis: tuple[int, ...]
+    reduced: PolynomialMap  # the map followed by the projection to ``basis``
+    basis: tuple[int, ...]  # positions of the independent coordinates among all
+    # for each other coordinate its position, and its coefficients in those of the basis
     dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
 
     def linear_forms(
         self, original: PolynomialMap, *, field: CoefficientField
     ) -> tuple[PolyElement, ...]:
-        """The linear forms that vanish on the image of the map ``original`` that was reduced.
-
-        Each is a dependent coordinate minus its expression in the basis, in the ring of all
-        coordinates of ``original`` over ``field``.
+        """The linear forms that vanish on the image of the map ``original`` that was reduced: each
+        dependent coordinate minus its expression in the basis.
         """
         target = original.target(field=field)
         variables = target.sympy_ring.gens
@@ -483,18 +437,9 @@ def reduce_linearly(
 ) -> LinearReduction:
     """Pick linearly independent coordinates, and express all others in them.
 
-    Images without common monomials do not depend on each other, so each block of images that are
-    connected by common monomials is treated alone. Over GF(p), where p must divide no denominator
-    of the map, coordinates can be dependent that are independent over QQ.
-
-    Parameters
-    ----------
-    parametrization : PolynomialMap
-    field : CoefficientField
-        The field of the coefficients of linear relations, QQ or GF(p).
-    preference : callable, optional
-        The sort key of a position of a coordinate; in this order each coordinate is picked that
-        does not depend on earlier ones. Without it, the order is that of positions.
+    Coordinates are tried in the order of ``preference`` (a sort key of positions), and picked if
+    they do not depend on earlier ones. Over GF(p), where p must divide no denominator of the map,
+    coordinates can be dependent that are independent over QQ.
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
@@ -521,16 +466,11 @@ def reduce_linearly(
 
 
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
-    """Rewrite a map in other linear coordinates of the space that its image spans.
+    """Rewrite a map with linearly independent coordinates in others, for which elimination is
+    faster.
 
     The new images are the rows of reduced echelon forms of the coefficients: each has a monomial
-    that no other one has. The closures of the images of both maps correspond under a linear
-    isomorphism; elimination is faster for the new map.
-
-    Parameters
-    ----------
-    parametrization : PolynomialMap
-        With linearly independent coordinates.
+    that no other one has. The closures of both images correspond under a linear isomorphism.
     """
     new_images: dict[int, PolyElement] = {}
     # Row operations within a block of images, connected by common monomials, change neither the
@@ -552,12 +492,10 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
-    """Whether the images of the coordinates of two maps span the same space of polynomials.
-
-    The maps have the same parameters. Where the spans are equal, the closures of the two images
-    correspond under a linear isomorphism of the linear spaces that contain them. The spans U and V
-    are equal exactly if dim U = dim V = dim (U + V).
+    """Whether the coordinates of two maps with the same parameters span one space of polynomials,
+    so that the closures of the images correspond under a linear isomorphism.
     """
+    # The spans U and V are equal exactly if dim U = dim V = dim (U + V).
     generators_of_spaces = first.images, second.images, first.images + second.images
     dimensions = set()
     for images in generators_of_spaces:  # of U, V and U + V
@@ -568,9 +506,8 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The coefficients of polynomials: a row for each monomial, a column for each image.
-
-    Each row is multiplied by its common denominator, which keeps linear relations among columns.
+    """The coefficients of polynomials: a row for each monomial, without denominators, a column for
+    each.
     """
     rows = []
     for monomial in check_deadline_in(sorted(set().union(*images))):

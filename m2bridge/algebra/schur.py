@@ -1,7 +1,9 @@
 """Schur functors: partitions, their products, dimensions, and representations from weights.
 
 A partition is a weakly decreasing tuple of positive integers; S_λ of a space is not zero exactly if
-the space has at least as many dimensions as λ has parts.
+the space has at least as many dimensions as λ has parts. By Pieri's rule S_λ ⊗ Sym^n is the sum of
+the S_μ for which μ is λ with n more boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i. Products in
+general are determinants in symmetric powers, by Jacobi and Trudi.
 """
 
 from collections import Counter
@@ -51,8 +53,6 @@ def dimension(shape: PartitionTuple, size: int) -> int:
     the boxes to the right, those below, and the box itself. Source: Stanley, *Enumerative
     Combinatorics* 2, Corollary 7.21.4.
 
-    Examples
-    --------
     >>> dimension((2, 1), 3), dimension((1, 1, 1), 2)
     (8, 0)
     """
@@ -66,12 +66,7 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ with at most ``rows`` parts for which S_λ ⊗ Sym^size contains S_μ, λ
-    the shape.
-
-    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, which says μ_(i+1) ≤
-    λ_i ≤ μ_i, and each has multiplicity 1.
-    """
+    """Yield the partitions μ with at most ``rows`` parts for which S_λ ⊗ Sym^size contains S_μ."""
     # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size. μ can have one part more
     # than λ, for which the lower bound is 0.
     upper = (max(shape, default=0) + size, *shape)
@@ -79,20 +74,15 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ for which S_μ ⊗ Sym^size contains S_λ, λ the shape.
-
-    By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
-    """
+    """Yield the partitions μ for which S_μ ⊗ Sym^size contains S_λ: λ loses ``size`` boxes."""
     yield from _partitions_between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
 
 
 def _partitions_between(
     lower: PartitionTuple, upper: PartitionTuple, total: int, rows: int
 ) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ of ``total`` with at most ``rows`` parts and lower_i ≤ μ_i ≤ upper_i.
-
-    ``lower`` and ``upper`` have the same length, and lower_i ≥ upper_(i+1), so that all such μ are
-    weakly decreasing; parts that are zero are left out.
+    """Yield the partitions μ of ``total`` with at most ``rows`` parts and lower_i ≤ μ_i ≤ upper_i,
+    where lower_i ≥ upper_(i+1), so that all such μ are weakly decreasing.
     """
     if lower and rows:
         # What is left for the other parts has to lie between the sums of their bounds.
@@ -112,14 +102,9 @@ def littlewood_richardson(
 ) -> Mapping[PartitionTuple, int]:
     """The multiplicities of the S_ν in S_λ ⊗ S_μ, for the ν with at most ``rows`` parts.
 
-    λ is ``first`` and μ is ``second``. By Jacobi and Trudi S_μ is the determinant of the matrix of
-    the S_(μ_i − i + j), and Pieri's rule multiplies by its entries. Source: Stanley, *Enumerative
-    Combinatorics* 2, Theorem 7.16.1.
-
-    Examples
-    --------
-    >>> dict(littlewood_richardson((1, 1), (1, 1), 3))
-    {(2, 1, 1): 1, (2, 2): 1}
+    λ is ``first`` and μ is ``second``. S_μ is the determinant of the matrix of the S_(μ_i − i + j),
+    and Pieri's rule multiplies by its entries. Source: Stanley, *Enumerative Combinatorics* 2,
+    Theorem 7.16.1.
     """
     total: Counter[PartitionTuple] = Counter()
     if len(first) > rows:  # each ν contains λ, and has at least as many parts
@@ -128,26 +113,16 @@ def littlewood_richardson(
         sizes = [second[i] - i + j for i, j in enumerate(order)]
         if min(sizes, default=0) < 0:
             continue  # S_n is zero for n < 0
-        terms = Counter({first: sign})
+        terms = Counter({first: sign})  # the product of S_λ and of the entries so far
         for size in sizes:
-            terms = _pieri_product(terms, size, rows)
+            next_terms: Counter[PartitionTuple] = Counter()
+            for shape, coefficient in terms.items():
+                # partitions with more parts are left out: further products only add boxes
+                for larger in strips_added(shape, size, rows):
+                    next_terms[larger] += coefficient
+            terms = next_terms
         total.update(terms)
     return {shape: total[shape] for shape in sorted(total) if total[shape]}
-
-
-def _pieri_product(
-    terms: Mapping[PartitionTuple, int], size: int, rows: int
-) -> Counter[PartitionTuple]:
-    """The coefficients of the product of Σ terms[λ] S_λ with S_(size), the symmetric power
-    Sym^size, by Pieri's rule.
-
-    Partitions with more than ``rows`` parts are left out: further products only add boxes.
-    """
-    product_terms: Counter[PartitionTuple] = Counter()
-    for shape, coefficient in terms.items():
-        for larger in strips_added(shape, size, rows):
-            product_terms[larger] += coefficient
-    return product_terms
 
 
 @lru_cache(maxsize=32)
@@ -164,11 +139,8 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 def kostka_number(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """The Kostka number: how many semistandard tableaux of the shape have weight[k] entries k.
 
-    The largest entries form a horizontal strip, which has no two boxes in one column; without this
-    strip the tableau is a smaller one.
+    The largest entries form a horizontal strip; without it the tableau is a smaller one.
 
-    Examples
-    --------
     >>> kostka_number((2, 1), (1, 1, 1))
     2
     """
@@ -188,66 +160,30 @@ Shapes = tuple[PartitionTuple, ...]
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
     """The multiplicities of the irreducible summands of a representation of a product of groups GL.
 
-    An irreducible representation is a tensor product of Schur functors of the spaces. A highest
-    weight among those whose dimension is not 0 belongs to an irreducible representation, whose
+    A highest weight among those whose dimension is not 0 belongs to an irreducible summand, whose
     multiplicity is this dimension. The dimensions of its weights, which tableaux count, are
-    subtracted, and so on.
-
-    Parameters
-    ----------
-    counts : mapping from tuples of partitions to int
-        The dimensions of the weight spaces of dominant weights, which are tuples of one partition
-        for each space; weights that are left out have dimension 0.
-    sizes : tuple of int
-        The sizes of the groups GL, the dimensions of the spaces.
-
-    Raises
-    ------
-    ContradictionError
-        If a multiplicity is negative: then these are not the weights of a representation.
-
-    Examples
-    --------
-    >>> from_weights({((2,),): 1, ((1, 1),): 2}, (2,))
-    {((2,),): 1, ((1, 1),): 1}
+    subtracted, and so on. ``counts`` has the dimensions of the weight spaces of dominant weights,
+    tuples of one partition for each space; those that are left out are 0. ContradictionError if a
+    multiplicity is negative: then these are not the weights of a representation.
     """
     multiplicities: dict[Shapes, int] = {}
     # Weights of different degrees, one number for each space, are in different summands.
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
-        # higher weights come first
-        dominant_weights = product(*map(partitions, degrees, sizes))
-        dimensions = {weight: counts.get(weight, 0) for weight in dominant_weights}
-        multiplicities |= _multiplicities_by_highest_weights(dimensions)
-    return multiplicities
-
-
-def _multiplicities_by_highest_weights(dimensions: Mapping[Shapes, int]) -> dict[Shapes, int]:
-    """The irreducible summands: highest weight → multiplicity, if that is not 0.
-
-    ``dimensions`` has the dimension of the weight space of each dominant weight of certain degrees,
-    also where it is 0, and higher weights come first.
-
-    Raises
-    ------
-    ContradictionError
-        If a multiplicity is negative.
-    """
-    multiplicities: dict[Shapes, int] = {}
-    # what is left of the dimensions when the weights of the summands found so far are subtracted
-    remaining = dict(dimensions)
-    for shapes in dimensions:
-        # all higher weights have no dimension left, so this is a highest weight
-        multiplicity = remaining[shapes]
-        if multiplicity == 0:
-            continue
-        if multiplicity < 0:
-            raise ContradictionError(
-                f"the multiplicity of {shapes} would be {multiplicity}:"
-                " these are not the weights of a representation"
-            )
-        multiplicities[shapes] = multiplicity
-        for weight in remaining:
-            remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
+        dominant_weights = list(product(*map(partitions, degrees, sizes)))  # higher ones first
+        remaining = {weight: counts.get(weight, 0) for weight in dominant_weights}
+        for shapes in dominant_weights:
+            # all higher weights have no dimension left, so this is a highest weight
+            multiplicity = remaining[shapes]
+            if multiplicity == 0:
+                continue
+            if multiplicity < 0:
+                raise ContradictionError(
+                    f"the multiplicity of {shapes} would be {multiplicity}:"
+                    " these are not the weights of a representation"
+                )
+            multiplicities[shapes] = multiplicity
+            for weight in dominant_weights:
+                remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
     return multiplicities
 
 
@@ -255,30 +191,16 @@ def _multiplicities_by_highest_weights(dimensions: Mapping[Shapes, int]) -> dict
 class Representation:
     """A product of Schur functors of some spaces, a number of times, in one degree.
 
-    Parameters
-    ----------
-    degree : int
-    spaces : tuple of str
-        The names of the spaces.
-    sizes : tuple of int
-        Their dimensions.
-    shapes : tuple of partitions
-        The partition of the Schur functor of each space.
-    multiplicity : int
-        How often the product occurs.
-
-    Examples
-    --------
     >>> quadrics = Representation(2, ("X", "H", "Y"), (3, 2, 3), ((1, 1), (1, 1), (4,)))
     >>> print(quadrics, quadrics.dimension)
     S_11 X ⊗ S_11 H ⊗ S_4 Y 45
     """
 
     degree: int
-    spaces: tuple[str, ...]
-    sizes: tuple[int, ...]
-    shapes: Shapes
-    multiplicity: int = 1
+    spaces: tuple[str, ...]  # their names
+    sizes: tuple[int, ...]  # their dimensions
+    shapes: Shapes  # the partition of the Schur functor of each space
+    multiplicity: int = 1  # how often the product occurs
 
     @property
     def dimension(self) -> int:
@@ -294,11 +216,8 @@ class Representation:
         return self._product("S_{} {}", " ⊗ ", " ")
 
     def _product(self, factor: str, times: str, blank: str) -> str:
-        """The tensor product of the Schur functors, with its multiplicity before it unless it is 1.
-
-        ``factor`` is a pattern with two fields, for the partition and for the name of the space, as
-        ``S_{} {}``; ``times`` is the sign of the tensor product, and ``blank`` is between the
-        multiplicity and the product.
+        """The tensor product of the Schur functors, with its multiplicity before it
+        unless it is 1.
         """
         factors = map(factor.format, map(_partition_text, self.shapes), self.spaces)
         formula = times.join(factors)
@@ -319,10 +238,7 @@ class Representation:
 
 
 def generator_counts(representations: Iterable[Representation]) -> Counter[int]:
-    """The number of generators in each degree, where these representations generate an ideal.
-
-    It is the sum of the dimensions of the representations of the degree.
-    """
+    """The number of generators in each degree, where these representations generate an ideal."""
     counts: Counter[int] = Counter()
     for representation in representations:
         counts[representation.degree] += representation.dimension

@@ -1,8 +1,17 @@
 """Polynomials with integer coefficients as plain Python values: derivatives, and finite algebras.
 
-``IntegerPolynomial`` maps the exponents of each monomial to its coefficient, as SymPy and FLINT do.
-``Terms`` lists monomials by their variables, which is short where there are many variables and low
-degrees. An algebra GF(p)[x]/(relations) of finite dimension is built up weight by weight.
+An ``IntegerPolynomial`` maps the exponents of each monomial to its coefficient, as SymPy and FLINT
+do. ``Terms`` list monomials by their variables, which is short where there are many variables and
+low degrees: of x_0 x_2² in three variables the exponents are (1, 0, 2), and the monomial is (0, 2,
+2). A gradient maps the number of a variable to a derivative; those left out are zero.
+
+An algebra GF(p)[x]/(relations) of finite dimension is built up weight by weight. The part of weight
+w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of weight w and x_i ⊗ x_j b
+= x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. So the products x_i b, where b is standard
+of weight w − w_i, span it; the standard monomials of weight w are products that are a basis modulo
+the relations. Where several pairs (x_i, x_j b) give one monomial, the others are compared with the
+first of them, which imposes all these equations. Monomials are packed there, as integers whose
+digits are the exponents: x_i is 2^(i · 32), and products are sums.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,10 +38,7 @@ Terms = tuple[tuple[Monomial, int], ...]
 
 
 def exponents_of(monomial: Monomial, variables: int) -> Exponents:
-    """The exponents of a monomial that is given by its variables, which are 0 … variables − 1.
-
-    Of x_0 x_2², the monomial (0, 2, 2), in 3 variables they are (1, 0, 2).
-    """
+    """The exponents of a monomial that is given by its variables."""
     exponents = [0] * variables
     for j in monomial:
         exponents[j] += 1
@@ -40,7 +46,7 @@ def exponents_of(monomial: Monomial, variables: int) -> Exponents:
 
 
 def monomial_of(exponents: Exponents) -> Monomial:
-    """The variables of a monomial that is given by its exponents: (0, 2, 2) for (1, 0, 2)."""
+    """The variables of a monomial that is given by its exponents."""
     variables: list[int] = []
     for j, exponent in enumerate(exponents):
         variables += [j] * exponent
@@ -48,10 +54,8 @@ def monomial_of(exponents: Exponents) -> Monomial:
 
 
 def packed(exponents: Exponents, width: int) -> int:
-    """A monomial as an integer whose digits, of ``width`` bits each, are its exponents.
-
-    The exponent of the first variable is the lowest digit. The integer of a product of monomials is
-    the sum of theirs, as long as each exponent is below 2^width.
+    """A monomial as an integer whose digits, of ``width`` bits each, are its exponents, the first
+    lowest.
     """
     return sum(exponent << i * width for i, exponent in enumerate(exponents))
 
@@ -59,17 +63,10 @@ def packed(exponents: Exponents, width: int) -> int:
 def gradients(
     polynomials: Iterable[IntegerPolynomial], point: Sequence[Any], prime: int = 0
 ) -> Iterator[dict[int, Any]]:
-    """Yield for each polynomial its gradient at a point: i → the derivative with respect to x_i.
+    """Yield for each polynomial its gradient at a point over any ring.
 
-    The variables are x_0, x_1, …; derivatives that are left out are zero.
-
-    Parameters
-    ----------
-    point : sequence of int
-        Or of elements of any ring.
-    prime : int, optional
-        Take powers of the entries modulo this number, where it is not 0. The derivatives are then
-        congruent to the right ones, but not reduced: they are sums of products of such powers.
+    With a ``prime``, powers of integer entries are taken modulo it: the derivatives are then
+    congruent to the right ones, but not reduced.
     """
 
     @cache
@@ -99,10 +96,8 @@ def gradients(
 def gradient_of_terms(
     polynomial: Iterable[tuple[Monomial, int]], point: Sequence[int]
 ) -> dict[int, int]:
-    """The gradient of a polynomial at an integer point: j → the derivative with respect to x_j.
-
-    Derivatives that are left out are zero. By the product rule each factor of a monomial, such as
-    the two x_2 of (0, 2, 2), gives one summand: the product of all other factors.
+    """The gradient at an integer point: by the product rule each factor of a monomial gives one
+    summand, the product of all other factors.
     """
     gradient: dict[int, int] = {}
     for monomial, coefficient in polynomial:
@@ -119,11 +114,7 @@ def gradient_of_terms(
 
 
 def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
-    """A polynomial with some variables replaced by 0 or 1, in as many variables as before.
-
-    ``fixed`` maps the numbers of these variables, from 0 on, to the values 0 or 1. Their exponents
-    become 0: x_0 x_1 with x_0 = 1 is {(0, 1): 1}.
-    """
+    """A polynomial with some variables replaced by 0 or 1, in as many variables as before."""
     zeros = [i for i, value in fixed.items() if not value]
     result: IntegerPolynomial = {}
     for exponents, c in polynomial.items():
@@ -138,23 +129,16 @@ def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> In
 
 @dataclass(frozen=True, slots=True)
 class WeightedAlgebra:
-    """GF(p)[x_1 … x_n] modulo as many weighted homogeneous polynomials as there are variables.
-
-    The prime p is :data:`LARGE_PRIME`.
-
-    Parameters
-    ----------
-    weights : tuple of int
-        The weight of each variable, at least 1.
-    relations : tuple of (int, polynomial)
-        The weight of each of the polynomials, and the polynomial.
+    """GF(p)[x_1 … x_n], p = :data:`LARGE_PRIME`, modulo as many weighted homogeneous polynomials as
+    there are variables.
     """
 
-    weights: tuple[int, ...]
-    relations: tuple[tuple[int, IntegerPolynomial], ...]
+    weights: tuple[int, ...]  # of the variables, at least 1
+    relations: tuple[tuple[int, IntegerPolynomial], ...]  # each with its weight
 
     def length(self) -> int:
-        """The dimension over GF(p), added up weight by weight.
+        """The dimension over GF(p), added up weight by weight; ContradictionError if it is
+        infinite.
 
         Where it is finite, the relations are a complete intersection: with relations of weights d_j
         and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
@@ -162,11 +146,6 @@ class WeightedAlgebra:
         this degree is negative, or if the part of a larger weight is not zero. That all those parts
         are zero follows if the next max w_i of them are: a monomial of a larger weight, divided by
         one variable after the other, becomes one whose weight is among these.
-
-        Raises
-        ------
-        ContradictionError
-            If the dimension is infinite.
         """
         last_weight = sum(weight for weight, _ in self.relations) - sum(self.weights)
         infinite = f"an algebra that has to be finite is not: weights {self.weights}"
@@ -187,38 +166,20 @@ _EXPONENT_BITS = 32
 
 @dataclass(slots=True)
 class _GradedParts:
-    """The parts of an algebra up to some weight: standard monomials, and normal forms of monomials.
-
-    The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
-    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. So the
-    products x_i b, where b is standard of weight w − w_i, span it; the standard monomials of weight
-    w are products that are a basis modulo the relations. Where several pairs (x_i, x_j b) give one
-    monomial, the others are compared with the first of them, which imposes all these equations.
-
-    Monomials are packed, see :func:`packed`: x_i is 2^(i · 32), and products are sums.
-
-    Parameters
-    ----------
-    algebra : WeightedAlgebra
-    standard : list of lists of packed monomials
-        For each weight from 0 on the standard monomials, a basis of the part.
-    products : list of lists of packed monomials
-        For each weight the products x_i b of a variable and a standard monomial b.
-    normal : mapping from packed monomials to combinations of standard ones
+    """The parts of an algebra up to some weight: standard monomials, and normal forms of
+    monomials.
     """
 
     algebra: WeightedAlgebra
-    standard: list[list[int]] = field(default_factory=lambda: [[0]])
-    products: list[list[int]] = field(default_factory=lambda: [[0]])
+    standard: list[list[int]] = field(default_factory=lambda: [[0]])  # by weight, a basis
+    products: list[list[int]] = field(default_factory=lambda: [[0]])  # by weight, x_i b
     normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
     def append_next(self) -> int:
-        """Add the part of the next weight, which is ``len(standard)``, and return its dimension.
-
-        The products x_i b of this weight are a basis of a space, which is divided by the relations;
-        a form expresses a product in products that are independent there, the standard monomials.
-        """
+        """Add the part of the next weight, which is ``len(standard)``, and return its dimension."""
         weight = len(self.standard)
+        # The products are a basis of a space, which is divided by the relations; a form expresses a
+        # product in products that are independent there, the standard monomials.
         pairs = self._factor_pairs(self.standard, weight)
         products = list(dict.fromkeys(monomial + variable for monomial, variable in pairs))
         forms = Quotient.of(self._relations(weight), LARGE_PRIME).forms
@@ -229,9 +190,8 @@ class _GradedParts:
         return len(self.standard[-1])
 
     def _factor_pairs(self, monomials: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
-        """Yield all pairs of a monomial and a variable, both packed, whose product has this weight.
-
-        ``monomials[w]`` has those of weight w, for all smaller weights.
+        """Yield all pairs of a monomial and a variable, both packed, whose product has
+        this weight.
         """
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:
@@ -239,10 +199,7 @@ class _GradedParts:
                     yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
-        """Yield the relations among the products x_i b of this weight, where b is standard.
-
-        A relation maps packed products to their coefficients in a combination that is zero.
-        """
+        """Yield the relations among the products x_i b of this weight, where b is standard."""
         # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, so a
         # combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
         first_forms: dict[int, SparseVector] = {}
@@ -260,16 +217,14 @@ class _GradedParts:
                 yield combination(terms, forms, LARGE_PRIME)
 
     def _multiplied(self, monomial: int, variable: int) -> SparseVector:
-        """The product of a variable and the normal form of a monomial, both packed: a combination
-        of products x_i b, where b is standard.
+        """The product of a variable and the normal form of a monomial: a combination of products
+        x_i b.
         """
         return {standard + variable: c for standard, c in self.normal[monomial].items()}
 
     def _in_products(self, monomial: int) -> SparseVector:
-        """A packed monomial that is not constant, as a combination of products x_i b, b standard.
-
-        It is x_i times a monomial of smaller weight, whose normal form is known, or found here in
-        the same way.
+        """A monomial that is not constant, as a combination of products x_i b: it is x_i times a
+        monomial of smaller weight, whose normal form is known, or found here in the same way.
         """
         # The lowest bit that is set is in the digit of the first variable of the monomial.
         lowest_bit = (monomial & -monomial).bit_length() - 1
@@ -283,7 +238,7 @@ class _GradedParts:
 
 
 def _difference(first: SparseVector, second: SparseVector) -> SparseVector:
-    """The difference of two combinations of monomials over GF(p), p = :data:`LARGE_PRIME`."""
+    """The difference of two combinations of monomials over GF(p)."""
     difference = {}
     for monomial in {**first, **second}:
         residue = (first.get(monomial, 0) - second.get(monomial, 0)) % LARGE_PRIME

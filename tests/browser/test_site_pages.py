@@ -90,7 +90,7 @@ PAGES = (
     "tutorials/a-theorem-refuted.html",
     "tutorials/your-own-model.html",
     "tutorials/a-table-overnight.html",
-    "tutorial-deep.html",
+    "tutorials/deep-attention.html",
     "gallery.html",
     "reference/api.html",
     "reference/commands.html",

@@ -22,8 +22,10 @@ from tests.systems import MACOS_LACKS
 PACKAGE = Path(m2bridge.__file__).parent
 
 ARCHITECTURE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-MAP = re.findall(r"^\| (`.*?) \| (.*) \|$", ARCHITECTURE, re.MULTILINE)
-"""The rows of the map: packages, and what they contain."""
+MAP = re.findall(r"^\*\*(`.*?)\.\*\* (.*)\.$", ARCHITECTURE, re.MULTILINE)
+"""The paragraphs on packages: their names, and what they contain."""
+SCREEN = ARCHITECTURE.partition("```text\n")[2].partition("```")[0]
+"""The map in one screen."""
 LIBRARIES = {
     "FLINT": "flint",
     "IPython": "IPython",
@@ -44,8 +46,14 @@ def map_packages(cell: str) -> list[str]:
     return [name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cell)]
 
 
+def test_the_map_in_one_screen_has_the_packages_in_their_order() -> None:
+    on_screen = [name for line in SCREEN.splitlines() for name in line[:45].split()]
+    in_paragraphs = [name for cell, _ in MAP for name in map_packages(cell)]
+    assert on_screen == in_paragraphs
+
+
 def map_importers() -> dict[str, str]:
-    """The only module that imports each library: a package, or the file of its row's package that
+    """The only module that imports each library: a package, or the file of its paragraph's package that
     is named last before these words.
     """
     importers: dict[str, str] = {}
@@ -460,9 +468,9 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
 
 
 DOTTED = re.compile(r"\w+(\.\w+)+(:\w+)?").fullmatch
-BY_STRING = ("m2bridge", "m2bridge.families.registry", "m2bridge.former_modules")
-"""Modules that import by string what is above them: the lazy public names, the registry with its
-entry points, and former names of modules.
+BY_STRING = ("m2bridge", "m2bridge.families.registry")
+"""Modules that import by string what is above them: the lazy public names, and the registry with
+its entry points.
 """
 
 
@@ -514,7 +522,7 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 
 BY_NAME = {
-    *("__init__.py", "families/registry.py", "former_modules.py"),
+    *("__init__.py", "families/registry.py"),
     "limits.py",  # modules that are slow, or may be missing
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result

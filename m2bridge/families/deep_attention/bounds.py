@@ -58,10 +58,10 @@ Scalar = Any
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """Yield the states x ↦ 48271·x modulo 2^31 − 1 after ``state``, without end (Park, Miller).
+    """Yield the states x ↦ 48271·x modulo 2^31 − 1 after the seed ``state``, without end (Park,
+    Miller).
 
-    They are the same in every language. A certificate names the point of a block by the first
-    ``state``, the seed; its checker generates the same numbers.
+    They are the same in every language: a certificate names the point of a block by the seed.
     """
     while True:
         state = state * 48271 % (2**31 - 1)
@@ -70,20 +70,13 @@ def minimal_standard(state: int) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class TwoInputNetwork:
-    """A network with at most two inputs and one output, by its virtual weights.
+    """A network with at most two inputs and one output, by its virtual weights."""
 
-    Parameters
-    ----------
-    attention : tuple of matrices
-        First C_1, C_2, … of the layers whose tokens are not all parallel. The layers after them are
-        after a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
-        as the tokens are multiplied by m before.
-    row : tuple of numbers
-        The row m.
-    """
-
+    # First C_1, C_2, … of the layers whose tokens are not all parallel. The layers after them are
+    # after a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed, as
+    # the tokens are multiplied by m before.
     attention: tuple[tuple[tuple[Scalar, ...], ...], ...]
-    row: tuple[Scalar, ...]
+    row: tuple[Scalar, ...]  # m
 
     @property
     def size(self) -> int:
@@ -97,18 +90,15 @@ class TwoInputNetwork:
 
     @property
     def _row_layer(self) -> int:
-        """The index from 0 of the layer whose value matrix is m; all others have an identity.
-
-        It is the last layer that all inputs enter: the last one whose matrix has ``size`` rows. So
-        it is 1 for matrices of sizes 2, 2, 1, 1, and the last layer if ``size`` is 1.
+        """The index from 0 of the layer whose value matrix is m, the last one that all inputs
+        enter.
         """
+        # 1 for matrices of sizes 2, 2, 1, 1, and the last layer if ``size`` is 1
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``.
-
-        It has one head in each layer. The value matrix of one layer is m, and those of all others
-        are identities.
+        """Return the network with one head in each layer, whose value matrices are m and
+        identities.
         """
         layers = []
         for k, C in enumerate(self.attention):
@@ -118,11 +108,7 @@ class TwoInputNetwork:
         return tuple(layers)
 
     def flattened(self, layers: list[LayerMatrices]) -> list[Scalar]:
-        """Return the gradient with respect to all C_k or c_k, row by row, and then by m.
-
-        ``layers`` is the gradient with respect to the attention and value matrices of
-        :meth:`network`. Of value matrices only m is a weight; the identities are constant.
-        """
+        """Return the gradient with respect to all C_k or c_k, row by row, and then by m."""
         entries: list[Scalar] = []
         for (head,) in layers:
             entries += head.A.entries()
@@ -139,7 +125,8 @@ def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
 def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
     """Return a block of random numbers whose matrices C_k have the ranks min(α_k, 2) of the shape.
 
-    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
+    Drawn in turn, as a checker does: the C_k row by row, or a column and a row where the rank is
+    one; the c_k; m.
     """
 
     def drawn_row(length: int) -> tuple[Scalar, ...]:
@@ -164,11 +151,8 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ with respect to the block's weights, without end.
-
-    Each one belongs to random inputs X with ``tokens`` columns and a random covector G on the
-    output, a row of ``tokens`` numbers. It is a list of numbers in the order of
-    :meth:`TwoInputNetwork.flattened`.
+    """Yield gradients with respect to the block's weights at random inputs X and covectors G,
+    without end.
     """
     network = block.network(numbers)
     while True:
@@ -193,11 +177,10 @@ MAX_FULL_RANK_PARAMETERS = 400
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Yield lower bounds for the dimension of lightning attention, the quickest first.
 
-    The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
-    one head and no skip connections, the first bound is by one block; it is missing if the block
-    does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
-    where this is too large; after a block it is found for small networks only. TooLargeError, when
-    that bound is asked for, if the matrix is too large and the theorem is not about the network.
+    In characteristic 0, for one head and no skip connections, the first bound is by one block; it
+    is missing if the block does not decide. The other bound is by the rank of the whole Jacobian
+    matrix, or by Theorem H where this is too large; after a block it is found for small networks
+    only. TooLargeError if the matrix is too large and the theorem is not about the network.
     """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
@@ -210,12 +193,11 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
 
 
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
-    """Return the lower bound by Theorem H, for a network that is too large for its rank.
+    """Return the lower bound by Theorem H, for a network that is too large for its rank, else
+    ``None``.
 
     By the theorem, heads of generic weights are separate, and the dimension is a sum over their
-    matrices (``bound_by_ranks``). ``None`` where the rank of the differential can be computed,
-    where one block decides (one head, no skip connections), or where the hypotheses of the theorem
-    do not hold.
+    matrices (``bound_by_ranks``).
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -237,19 +219,15 @@ def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own.
 
-    It is a rank modulo ``characteristic``, or modulo a large prime for 0, and a lower bound for the
-    dimension. Of many tokens only three are taken: the others can be zero, and then change nothing.
-    So the rank is a lower bound for t tokens, too.
+    Of many tokens only three are taken: the others can be zero, and then change nothing.
     """
     with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
     return rank_result(with_few_tokens, characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime.
-
-    It is empty if the block does not decide: if the kernel of its differential is larger than it
-    always is.
+    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime;
+    it is empty if the block does not decide.
     """
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
@@ -261,20 +239,16 @@ def random_residues() -> Draw:
 
 
 def rank_of_gradients(endless_gradients: Iterable[list[Any]], upper: int) -> int:
-    """Return the rank modulo LARGE_PRIME of the first gradients of an endless sequence.
-
-    ``upper`` is an upper bound for the rank of the whole sequence; a few more gradients than that
-    are taken, since random ones may be dependent by chance.
+    """Return the rank modulo LARGE_PRIME of the first ``upper`` gradients of a sequence, and a few
+    more, since random ones may be dependent by chance.
     """
     first_gradients = islice(check_deadline_in(endless_gradients), upper + SPARE_ROWS)
     return rank_mod(list(first_gradients), LARGE_PRIME)
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
-    """Return the block whose rank is computed; it depends on RANK_POINT_SEED and the ranks only.
-
-    All numbers are from 1 to 999. So no attention matrix is skew-symmetric, as a skew-symmetric
-    matrix has zeros on its diagonal.
+    """Return the block whose rank is computed, with numbers from 1 to 999: no attention matrix is
+    skew-symmetric, as such a matrix has zeros on its diagonal.
     """
     numbers = (1 + state % 999 for state in minimal_standard(RANK_POINT_SEED))
     draw = partial(next, numbers)
@@ -286,19 +260,10 @@ def block_bound(
 ) -> Iterator[MethodValue]:
     """Yield the dimension as a lower bound, if the block's differential has the least kernel.
 
-    The kernel of the block's differential always contains the directions in which the function
-    does not change, a space of dimension ``network.kernel_dimension``. If the kernel is no larger,
-    the differential of the network at generic weights has its least kernel, too (theorem-block in
-    docs/deep-attention.md), and the dimension is ``determined_dimension(network)``. If the kernel
-    is larger, nothing is yielded, because at other weights it may be the least one.
-
-    Parameters
-    ----------
-    rank_of : function
-        The rank, or a lower bound for it, of the differential of a block with respect to its
-        weights.
-    method : str
-        The title of this way to find the rank.
+    The kernel always contains the directions in which the function does not change, a space of
+    dimension ``network.kernel_dimension``. If it is no larger, the differential of the network at
+    generic weights has its least kernel, too (theorem-block in docs/deep-attention.md). If it is
+    larger, nothing is yielded, because at other weights it may be the least one.
     """
     block = certified_block(network)
     rank = rank_of(block)
@@ -326,15 +291,10 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
     For one token functions are matrices, whose dimension is known. With several heads or skip
     connections there is one bound, by Theorem H, or by a rank if the network is small or the
-    theorem is not about it. Otherwise one block decides, in up to three ways. The errors are raised
-    when the iterator is advanced.
-
-    Raises
-    ------
-    InvalidCaseError
-        In positive characteristic.
-    TooLargeError
-        If a rank is too large, and the theorem is not about the network.
+    theorem is not about it. Otherwise one block decides, in up to three ways: power series,
+    exponentials as unknowns, and balls. InvalidCaseError in positive characteristic, and
+    TooLargeError if a rank is too large and the theorem is not about the network, when the iterator
+    is advanced.
     """
     if characteristic:
         raise InvalidCaseError("field", "must be QQ for softmax, which has no meaning over GF(p)")
@@ -345,40 +305,24 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
-        yield from _softmax_blocks(network)
-
-
-def _softmax_blocks(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Yield the lower bound for softmax by one block, once for each way that decides.
-
-    The ways are power series, exponentials as unknowns, and balls. The first and the last are for
-    few layers only.
-    """
-    if network.layers <= MAX_EXACT_SERIES_LAYERS:
-        method = f"block mod {LARGE_PRIME}, power series"
-        by_series = partial(_block_rank, t=network.t, softmax=True)
-        yield from block_bound(network, by_series, method)
-    yield from formal_block(network)
-    if network.layers <= MAX_BALL_LAYERS:
-        yield from _ball_block(network)
+        if network.layers <= MAX_EXACT_SERIES_LAYERS:
+            method = f"block mod {LARGE_PRIME}, power series"
+            by_series = partial(_block_rank, t=network.t, softmax=True)
+            yield from block_bound(network, by_series, method)
+        yield from formal_block(network)
+        if network.layers <= MAX_BALL_LAYERS:
+            yield from _ball_block(network)
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns.
-
-    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`). The iterator is
-    empty if the block does not decide: if the kernel of its differential is not 0.
+    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns;
+    it is empty if the block does not decide.
     """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
 
 def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
-    """Return the number of weights of the certified block, and the rank of its differential.
-
-    The rank is found modulo LARGE_PRIME. For softmax of at most MAX_EXACT_SERIES_LAYERS layers it
-    is found by power series, which need no theorem about exponentials; in deeper blocks
-    exponentials are unknowns.
-    """
+    """Return the number of weights of the certified block, and the rank of its differential."""
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
 
@@ -386,11 +330,11 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 # networks of many widths have one block
 @lru_cache(maxsize=1024)
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
-    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens.
+    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens, a lower
+    bound.
 
-    It is found at random weights and tokens, so it is a lower bound for the generic rank in
-    characteristic 0. For softmax power series are used up to MAX_EXACT_SERIES_LAYERS layers, and
-    exponentials as unknowns for more.
+    For softmax power series are used up to MAX_EXACT_SERIES_LAYERS layers, which need no theorem
+    about exponentials; in deeper blocks exponentials are unknowns.
     """
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
@@ -404,9 +348,8 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
-    """Return the rank modulo LARGE_PRIME for softmax with exponentials as unknowns, at two tokens.
-
-    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`).
+    """Return the rank modulo LARGE_PRIME for softmax at two tokens, where independent random
+    numbers stand for the exponentials (:class:`FormalSoftmax`).
     """
     draw = random_residues()
     numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
@@ -418,9 +361,8 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """Return a lower bound for the rank of the differential for softmax of t tokens εX, of which
     all but one are equal.
 
-    Gradients are power series in h = ε². Each pair of distinct tokens gives a row for each order.
-    With l layers 3^(l−1) + 1 orders are taken, because layer k shows its matrix in order 3^(k−1)
-    after the first (theorem-S). The number of pairs is doubled until the rank does not grow.
+    Gradients are power series in h = ε². With l layers 3^(l−1) + 1 orders are taken, because layer
+    k shows its matrix in order 3^(k−1) after the first (theorem-S).
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     # the second of the two tokens stands for t − 1 equal ones
@@ -433,10 +375,10 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     """Yield the lower bound by a block whose full rank is proved in balls; nothing if it is not.
 
     The determinant of as many gradients as there are columns is enclosed in a ball. If 0 is not in
-    this ball, the gradients are independent. Otherwise the precision is doubled, up to
-    MAX_PRECISION_BITS. Weights and tokens are rational numbers from −1 to 1, so that no exponential
-    is far from the others.
+    this ball, the gradients are independent. Otherwise the precision is doubled.
     """
+    # Weights and tokens are rational numbers from −1 to 1, so that no exponential is far from the
+    # others.
     random = Random(RANK_POINT_SEED)
     numbers = Balls(multiplicities=(1, network.t - 1))
     precision = 128
@@ -462,10 +404,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 
 
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
-    """Return the rank of the differential of softmax at random weights as a lower bound.
-
-    Softmax is expanded in power series (``rank_by_series``). The network has skip connections or
-    several heads, so that no block decides.
+    """Return the rank of the differential of softmax at random weights, by power series, as a lower
+    bound.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
@@ -489,23 +429,14 @@ def rank_by_series(
 ) -> RankOfOrders:
     """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
-    The functions are power series, of which the first orders are computed; the rank is that of the
-    coefficients of all these orders. It is not known how many are needed to separate all heads. So
-    their number is doubled at most MAX_ORDER_DOUBLINGS − 1 times, until the rank is ``upper``.
-
-    Parameters
-    ----------
-    weights_over : function
-        Takes a number system, and returns the weights as matrices over it.
-    upper : int
-        An upper bound for the rank.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many coefficients.
+    ``weights_over`` takes a number system, and returns the weights as matrices over it. It is not
+    known how many orders are needed to separate all heads: their number is doubled at most
+    MAX_ORDER_DOUBLINGS − 1 times, until the rank is its upper bound. TooLargeError if there are too
+    many coefficients.
     """
-    first_orders = _orders_tried_first(network)
+    # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
+    # order 3^(k−1) in layer k. With skip connections these differences stay of order one.
+    first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
     if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
@@ -530,19 +461,9 @@ def rank_by_series(
     return RankOfOrders(rank, orders)
 
 
-def _orders_tried_first(network: NetworkSizes) -> int:
-    """Return the number of orders of power series that are computed first for softmax.
-
-    With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
-    order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that few
-    orders are tried first.
-    """
-    return 3 if network.skip else int(3 ** (network.layers - 1)) + 1
-
-
 def multiplicities_of_tokens(t: int) -> tuple[int, ...]:
-    """Return how often each distinct token occurs if of t tokens at most MAX_DISTINCT_TOKENS are
-    distinct, and all later ones are equal to the last of these: (1, 1, 3) for t = 5.
+    """Return how often each distinct token occurs if at most MAX_DISTINCT_TOKENS of t are distinct,
+    and all later ones are equal to the last of these: (1, 1, 3) for t = 5.
     """
     distinct = min(t, MAX_DISTINCT_TOKENS)
     return (1,) * (distinct - 1) + (t - distinct + 1,)
@@ -551,20 +472,11 @@ def multiplicities_of_tokens(t: int) -> tuple[int, ...]:
 def growing_rank(
     gradients: Iterable[list[Any]], length: int, upper: int | None = None, prime: int = LARGE_PRIME
 ) -> int:
-    """Return a lower bound for the dimension of the span of all coefficients of the gradients.
+    """Return a lower bound for the dimension of the span of all coefficients of power series, by a
+    rank modulo ``prime``: each of the ``length`` orders of a gradient is a row.
 
-    Each entry of a gradient is a power series, and each order of a gradient is a vector of
-    coefficients, one of each entry. The result is a rank modulo ``prime``. Gradients are added
-    until doubling their number does not enlarge the rank, or until the rank is ``upper``.
-
-    Parameters
-    ----------
-    gradients : iterable of list of power series
-        An endless sequence. The coefficients of each order of a gradient are a row.
-    length : int
-        The number of orders of each series.
-    upper : int or None
-        An upper bound for the rank, if one is known.
+    Gradients are added until doubling their number does not enlarge the rank, or until it is
+    ``upper``.
     """
     rows: list[list[int]] = []
     rank = 0

@@ -214,7 +214,7 @@ def test_own_families_are_what_they_are_called() -> None:
         family("polynomial")
 
 
-BY_NAME = ("__init__.py", "families/registry.py", "former_modules.py")
+BY_NAME = ("__init__.py", "families/registry.py")
 """Modules that name modules of families by text."""
 ABOVE_FAMILIES = ("trained_weights", "training", "cli")
 """Packages that are about attention, and commands about one family."""

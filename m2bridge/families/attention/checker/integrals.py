@@ -35,11 +35,11 @@ Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
   it acts on lines.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, combinations, product
 from math import comb, prod
-from typing import NamedTuple
+from typing import Any
 
 import flint
 
@@ -57,15 +57,14 @@ degrees: larger ones have thousands of digits.
 """
 
 FIRST_REFUSED_D = 100
-"""The first d that is too large for localization on Y: the number of steps is not computed."""
+"""The first d that is too large for localization: the number of steps is not computed."""
 
 
 def localization_steps(case: Case) -> int:
-    """The steps of localization on Y: its fixed points, times the square of n.
+    """A bound for the steps of localization: subspaces W, lines in both factors, and n².
 
-    There is a fixed point for each subspace W spanned by α of d basis vectors, and each line in
-    W ⊗ K^d and each in the space of V spanned by a basis vector. For d ≥ FIRST_REFUSED_D the number
-    says nothing, as large binomial coefficients take long: such a case is refused whatever it is.
+    For d ≥ FIRST_REFUSED_D the number says nothing, as large binomial coefficients take long: such
+    a case is refused whatever it is.
     """
     n = case.projective_dimension
     subspace_count = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
@@ -106,10 +105,10 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 def polar_degrees(case: Case) -> list[int]:
     """δ_0, …, δ_n by localization: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
 
-    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar), and T_Y is N for α = d' =
-    1. The second factor of Y is P^(size−1), where the integral of c_j h_2^{n_2−j} is C(size, j).
-    Integrals j_1 and j_2 of both factors contribute to j = j_1 + j_2 with the binomial coefficient
-    at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar), and T_Y is N for
+    α = d' = 1. The second factor of Y is P^(size−1), where the integral of c_j h_2^{n_2−j} is
+    C(size, j). Integrals j_1 and j_2 of both factors contribute to j = j_1 + j_2 with the binomial
+    coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
     """
     if case.is_of_symmetric_matrices:
         of_A, size = localized_symmetric(case.d), case.d
@@ -317,91 +316,102 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
 # By localization.
 
 
-class FixedPoint(NamedTuple):
-    """The weights of a torus at a fixed point of the first factor of Y.
-
-    Parameters
-    ----------
-    h : int
-        The weight of the hyperplane class.
-    of_N : list of int
-        The weights of the tangent bundle, or of the bundle N that takes its place for α = d' = 1.
-    tangent : list of int
-        The weights of the tangent space.
-    """
-
-    h: int
-    of_N: list[int]
-    tangent: list[int]
-
-
 @cache
 def localized_integrals(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1, as sums over fixed points."""
-    return _sum_over(_fixed_matrices(d, alpha))
+    """∫ c_j(T) h^{n_1−j} over P(E), j = 0, …, n_1, where E = S ⊗ K^d has rank αd over Gr(α, d).
+
+    * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian, of dimension D, times
+      Σ_k c_k(E) (1 + h)^{αd−k}.
+    * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
+      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
+      class of the Grassmannian itself.
+    """
+    rank = alpha * d
+    dimension = alpha * (d - alpha)  # D
+    integrals = [flint.fmpq(0)] * (rank + dimension)
+    for (k, m), total in _integrals_on_grassmannian(d, alpha).items():
+        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
+        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
+        for power in range(min(rank - k, rank - 1 + m) + 1):
+            integrals[dimension - m + power] += comb(rank - k, power) * total
+    return _integers(integrals)
+
+
+def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, keyed by (k, m).
+
+    Each is a sum over the fixed points of a torus, coordinate subspaces W (Atiyah and Bott). There
+    c_k(E) is the elementary symmetric function of degree k of the weights of E, and s_m(E) the
+    complete symmetric function of degree m of their negatives. The tangent space has as weights all
+    differences of a weight outside W and one inside; their product is the denominator.
+    """
+    dimension = alpha * (d - alpha)  # D
+    degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
+    on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
+    squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
+    for inside in combinations(squares, alpha):
+        outside = [weight for weight in squares if weight not in inside]
+        differences = [b - a for a in inside for b in outside]
+        weights_of_e = [a for a in inside for _ in range(d)]
+        tangent = _elementary_symmetric(differences, dimension)
+        chern = _elementary_symmetric(weights_of_e, dimension)
+        segre = _complete_symmetric([-weight for weight in weights_of_e], dimension)
+        denominator = prod(differences)
+        for k, m in degrees:
+            value = tangent[dimension - k - m] * chern[k] * segre[m]
+            on_grassmannian[k, m] += flint.fmpq(value, denominator)
+    return on_grassmannian
+
+
+def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
+    """The elementary symmetric functions of degrees 0, …, last: the coefficients of Π (1 + w u)."""
+    values = [1] + [0] * last
+    for weight in weights:
+        # downwards, so that values[k - 1] is still that of the former product
+        for k in range(last, 0, -1):
+            values[k] += weight * values[k - 1]
+    return values
+
+
+def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
+    """The complete symmetric functions of degrees 0, …, last: the coefficients of Π 1/(1 − w u)."""
+    values = [1] + [0] * last
+    for weight in weights:
+        # upwards, so that values[k - 1] is that of the new series g, as g = (former) + w u g
+        for k in range(1, last + 1):
+            values[k] += weight * values[k - 1]
+    return values
 
 
 @cache
 def localized_symmetric(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2, as sums over fixed points."""
-    return _sum_over(_fixed_symmetric(d))
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2, as a sum over fixed points p: the
+    coefficients of 1, u, u², … in Σ_p Π_ν (h + ν u) / Π_w w.
 
-
-def _sum_over(points: Iterable[FixedPoint]) -> list[int]:
-    """∫ c_j(N) h^{n_1−j} for j = 0, …, n_1, the rank of N: the coefficients of 1, u, u², … in
-
-        Σ_p Π_ν (h + ν u) / Π_w w,
-
-    where ν and w run through the weights of N and of the tangent space at p (Atiyah and Bott). The
-    sum does not depend on the torus, and is a polynomial with integer coefficients.
-
-    ContradictionError if one of them is a fraction.
-    """
-    total = flint.fmpq_poly([])
-    for point in points:
-        factors = [flint.fmpz_poly([point.h, weight]) for weight in point.of_N]
-        numerator = prod(factors, start=flint.fmpz_poly([1]))
-        total += flint.fmpq_poly(numerator, prod(point.tangent))
-    if total.denom() != 1:
-        raise ContradictionError("localization gives fractions")
-    return [int(total.numer()[j]) for j in range(len(point.of_N) + 1)]
-
-
-def _fixed_matrices(d: int, alpha: int) -> Iterator[FixedPoint]:
-    """Yield the fixed points on P(S ⊗ K^d) of a torus with the weights d i² and k + 1, 0 ≤ i, k < d.
-
-    These are the weights of a basis of the K^d that contains the subspace W, and of one of the
-    second K^d. So the basis vectors of W ⊗ K^d have different weights, and at the fixed points W
-    and a line in W ⊗ K^d are spanned by basis vectors. h has minus the weight of the line. The
-    tangent space of the Grassmannian has as weights all differences of a weight outside W and one
-    inside, and that of the space of lines those of the other weights and that of the line.
-    """
-    for inside in combinations(range(d), alpha):
-        outside = [i for i in range(d) if i not in inside]
-        of_subspace = [d * (j**2 - i**2) for i, j in product(inside, outside)]
-        lines = [d * i**2 + k + 1 for i, k in product(inside, range(d))]
-        for line in lines:
-            tangent = [*of_subspace, *(other - line for other in lines if other != line)]
-            yield FixedPoint(h=-line, of_N=tangent, tangent=tangent)
-
-
-def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
-    """Yield the fixed points on P(S²S) of a torus with the weights j², 0 ≤ j < d.
-
-    A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
-    those with the weights 2a, a + b and 2b, which are different. N = S²S(1) − O + S ⊗ Q(1) has the
-    weights of the other two lines, each less that of the line, as the space of lines has; and a + c
-    and b + c, each less that of the line, where the Grassmannian has c − a and c − b, for the
-    weights c of Q.
+    ν and w run through the weights of N and of the tangent space at p, for the torus with the
+    weights j² on K^d. A fixed point is a coordinate plane S, with weights a and b, and a line in
+    S²S, one of those with the weights 2a, a + b and 2b, which are different. h has minus the weight
+    of the line. The space of lines has the weights of the other two, each less that of the line;
+    the Grassmannian has c − a and c − b, for the weights c of Q, where N has a + c and b + c, each
+    less that of the line.
     """
     weights = [j**2 for j in range(d)]
+    total = flint.fmpq_poly([])
     for a, b in combinations(weights, 2):
         others = [c for c in weights if c not in (a, b)]
+        on_grassmannian = prod((c - a) * (c - b) for c in others)
         lines = (2 * a, a + b, 2 * b)
         for line in lines:
             of_lines = [other - line for other in lines if other != line]
             of_s_and_q = [weight + c - line for weight, c in product((a, b), others)]
-            of_grassmannian = [c - weight for weight, c in product((a, b), others)]
-            yield FixedPoint(
-                h=-line, of_N=[*of_lines, *of_s_and_q], tangent=[*of_lines, *of_grassmannian]
-            )
+            factors = [flint.fmpz_poly([-line, weight]) for weight in (*of_lines, *of_s_and_q)]
+            numerator = prod(factors, start=flint.fmpz_poly([1]))
+            total += flint.fmpq_poly(numerator, on_grassmannian * prod(of_lines))
+    return _integers([total[j] for j in range(2 * d - 1)])
+
+
+def _integers(integrals: Sequence[Any]) -> list[int]:
+    """These fractions of FLINT as integers; ContradictionError if one of them is none."""
+    if any(integral.q != 1 for integral in integrals):
+        raise ContradictionError("localization gives fractions")
+    return [int(integral.p) for integral in integrals]

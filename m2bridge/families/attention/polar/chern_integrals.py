@@ -12,11 +12,10 @@ that of the [q]; and another bundle N stands for the tangent bundle.
 fixed points of a torus. Nothing here looks at a function of attention.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
-from typing import NamedTuple
 
 import flint
 
@@ -285,67 +284,88 @@ def localized_integrals(shape: LayerSizes) -> list[int]:
     """Return ∫ c_j(N) h^{n_1−j} over the first factor of Y, for j = 0, …, n_1, by localization.
 
     N is the tangent bundle, or the bundle that stands for it for α = d' = 1 < d. By the formula of
-    Atiyah and Bott each integral is a sum over the fixed points of a torus. N has the rank n_1; so
-    all integrals together are the coefficients of the powers of u in
-
-        Σ_p Π_ν (h_p + ν u) / Π_w w,
-
-    where h_p is the weight of h at p, and ν and w run through the weights of N and of the tangent
-    space there. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
+    Atiyah and Bott an integral is a sum over the fixed points of a torus: the integrand there in
+    weights of the torus, divided by the product of the weights of the tangent space. Source:
+    Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
 
     Raises
     ------
     ContradictionError
         If a sum is not an integer.
     """
-    points = _fixed_symmetric(shape.d)
     if is_birational(shape):
-        points = _fixed_matrices(shape.d, shape.alpha)
-    total = flint.fmpq_poly([])
-    for point in check_deadline_in(points):
-        factors = [flint.fmpz_poly([point.h, weight]) for weight in point.of_N]
-        total += flint.fmpq_poly(prod(factors, start=flint.fmpz_poly([1])), prod(point.tangent))
-    if total.denom() != 1:
+        sums = _sums_over_subspaces(shape.d, shape.alpha)
+    else:  # α = d' = 1 < d
+        sums = _sums_over_lines_in_planes(shape.d)
+    if any(total.q != 1 for total in sums):
         raise ContradictionError(f"localization for {shape} gives fractions")
-    return [int(total.numer()[j]) for j in range(len(point.of_N) + 1)]
+    return [int(total.p) for total in sums]
 
 
-class FixedPoint(NamedTuple):
-    """The weights of a torus at a fixed point: of h, of the bundle N, and of the tangent space."""
+def _sums_over_subspaces(d: int, alpha: int) -> list[flint.fmpq]:
+    """Return the integrals over P(E), E = S ⊗ K^d, as sums over coordinate subspaces of K^d.
 
-    h: int
-    of_N: list[int]
-    tangent: list[int]
-
-
-def _fixed_matrices(d: int, alpha: int) -> Iterator[FixedPoint]:
-    """Yield the fixed points on P(S ⊗ K^d): a coordinate subspace W, and a line e_i ⊗ f_k in it.
-
-    The torus has the weights d i on the basis e_i of the K^d that contains W, and k on the basis
-    f_k of the other. On a line of weight w the hyperplane class has the weight −w.
+    The fixed points of P(E) itself are too many. But the total Chern class of P(E) is that of
+    Gr(α, d) times Σ_k c_k(E) (1 + h)^{αd−k}, and h^{αd−1+m} pushes forward to the Segre class
+    s_m(E), where c(E) s(E) = 1. What is left are integrals of c_k(E) s_m(E) c_{D−k−m} over
+    Gr(α, d), of dimension D, on which the torus with the weights 1, …, d has the fixed points W.
     """
-    for inside in combinations(range(d), alpha):
-        outside = set(range(d)).difference(inside)
-        of_grassmannian = [d * (j - i) for i in inside for j in outside]
-        lines = [d * i + k for i in inside for k in range(d)]
-        for line in lines:
-            tangent = of_grassmannian + [other - line for other in lines if other != line]
-            yield FixedPoint(h=-line, of_N=tangent, tangent=tangent)
+    dimension = _grassmannian_dimension(d, alpha)  # D
+    rank = alpha * d  # of E
+    pairs = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
+    on_grassmannian = dict.fromkeys(pairs, flint.fmpq(0))
+    for inside in check_deadline_in(combinations(range(1, d + 1), alpha)):
+        outside = set(range(1, d + 1)).difference(inside)
+        tangent_weights = [b - a for a in inside for b in outside]
+        chern_of_t = _chern_class(tangent_weights)
+        # E has each of the weights of W as often as K^d has dimensions
+        chern_of_e = _chern_class(inside) ** d
+        # s(E) = 1/c(E): the coefficient m of c(E) s(E) is zero for m ≥ 1
+        segre_of_e = [1]
+        for m in range(1, dimension + 1):
+            terms = [int(chern_of_e[k]) * segre_of_e[m - k] for k in range(1, m + 1)]
+            segre_of_e.append(-sum(terms))
+        euler = prod(tangent_weights)
+        for k, m in pairs:
+            value = chern_of_e[k] * segre_of_e[m] * chern_of_t[dimension - k - m]
+            on_grassmannian[k, m] += flint.fmpq(value, euler)
+    integrals = [flint.fmpq(0)] * (rank + dimension)
+    for (k, m), value in on_grassmannian.items():
+        # A term of c_j(T) is c_k(E) · c_{D−k−m}(Gr) · C(αd − k, power) h^power, so
+        # j = D − m + power. As n_1 = D + αd − 1, its product with h^{n_1−j} has h to the power
+        # αd − 1 + m, which leaves s_m(E). There is no c_j for j > n_1.
+        for power in range(min(rank - k, rank - 1 + m) + 1):
+            integrals[dimension - m + power] += value * comb(rank - k, power)
+    return integrals
 
 
-def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
-    """Yield the fixed points on P(S²S): a coordinate plane S, and a line e_a², e_a e_b or e_b².
+def _chern_class(weights: Iterable[int]) -> flint.fmpz_poly:
+    """Return Π (1 + wT) for the weights w of a torus: the coefficient of T^k is the class c_k."""
+    return prod((flint.fmpz_poly([1, weight]) for weight in weights), start=flint.fmpz_poly([1]))
 
-    N is S²S(1) − O + S ⊗ (K^d/S)(1): it is the tangent space with S(1) in place of the dual of S.
+
+def _sums_over_lines_in_planes(d: int) -> list[flint.fmpq]:
+    """Return the integrals over P(S²S) as sums over its fixed points.
+
+    They are a coordinate plane S, with the weights a and b, and one of the lines e_a², e_a e_b and
+    e_b². All integrals together are the coefficients of the powers of u in Σ_p Π_ν (h_p + ν u) /
+    Π_w w, where h_p is the weight of h at p, and ν and w run through the weights of N and of the
+    tangent space there. N is S²S(1) − O + S ⊗ (K^d/S)(1): it is the tangent space with S(1) in
+    place of the dual of S.
     """
-    for plane in combinations(range(d), 2):
-        outside = set(range(d)).difference(plane)
-        of_grassmannian = [c - a for a in plane for c in outside]
+    total = flint.fmpq_poly([])
+    for plane in check_deadline_in(combinations(range(d), 2)):
         a, b = plane
-        for line in (2 * a, a + b, 2 * b):
-            of_lines = [other - line for other in (2 * a, a + b, 2 * b) if other != line]
-            of_N = of_lines + [a + c - line for a in plane for c in outside]
-            yield FixedPoint(h=-line, of_N=of_N, tangent=of_lines + of_grassmannian)
+        outside = set(range(d)).difference(plane)
+        of_grassmannian = [c - weight for weight in plane for c in outside]
+        lines = (2 * a, a + b, 2 * b)
+        for line in lines:
+            of_lines = [other - line for other in lines if other != line]
+            of_N = [*of_lines, *(weight + c - line for weight in plane for c in outside)]
+            factors = [flint.fmpz_poly([-line, weight]) for weight in of_N]
+            numerator = prod(factors, start=flint.fmpz_poly([1]))
+            total += flint.fmpq_poly(numerator, prod(of_lines) * prod(of_grassmannian))
+    return [total[j] for j in range(2 * d - 1)]
 
 
 # Symmetric matrices of rank at most two, for α = d' = 1 < d.
