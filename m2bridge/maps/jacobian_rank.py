@@ -89,16 +89,20 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
     return None
 
 
-def dimension_facts(parameters: int, dimension: Bounds) -> list[tuple[str, object]]:
+def dimension_facts(
+    parameters: int, dimension: Bounds, scope: str = ""
+) -> list[tuple[str, object]]:
     """Return the lines of a summary on the dimension of an image, and on redundant parameters.
 
     ``parameters`` is the number of parameters; what is more than the dimension is redundant. That
-    is a line of its own if the dimension is proved.
+    is a line of its own if the dimension is proved. ``scope`` are words on the map, as ``without
+    norms``, which stand before the word that it is proved; or empty.
     """
     facts: list[tuple[str, object]] = [("parameters", parameters)]
     if dimension.exact is None:
         return [*facts, ("dimension", f"{dimension}: {dimension.because}")]
-    facts.append(("dimension", f"{dimension} (proved)"))
+    of_map = f", {scope}" if scope else ""
+    facts.append(("dimension", f"{dimension}{of_map} (proved)"))
     return [*facts, ("redundant directions", parameters - dimension.exact)]
 
 

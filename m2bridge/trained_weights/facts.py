@@ -5,7 +5,9 @@ important facts; with ``--heads all`` it has all, and JSON always has all.
 
 A ``Fact`` is a pair of a name and a value. ``layers`` has, by the number of a layer from 1 on, what
 is known of this layer alone; ``network`` is what is known of all layers together, or ``None`` if
-nothing is. A head ``is_outside`` if its A has a larger rank than the model allows.
+nothing is. ``scope`` is what statements leave out of the model of the file and add to it, which
+each of them names before the word *proved*. A head ``is_outside`` if its A has a larger rank than
+the model allows.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from typing import NamedTuple
 
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from m2bridge.trained_weights.heads.distances import near_strata, near_words, nearest_loci, nearness
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import HeadShape
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import Symmetries, summary_sentence
 from m2bridge.trained_weights.networks.symmetries import LayerThenNorm, finite_symmetries
+from m2bridge.trained_weights.scope import Scope
 
 Fact = tuple[str, object]
 """A name and a value."""
@@ -80,6 +82,7 @@ def summary(
     heads: Sequence[HeadWeights],
     layers: Mapping[int, NetworkAtWeights],
     network: NetworkAtWeights | None,
+    scope: Scope,
 ) -> str | None:
     """Return the sentence on what the function of all weights determines, which can be quoted.
 
@@ -88,14 +91,17 @@ def summary(
     rank than the model allows.
     """
     layer_count = len({head.layer for head in heads})
+    qualified = f", {scope.words}," if scope.words else ""
     # One head, with nothing but its matrices around it.
     if len(heads) == 1 and (1 not in layers or _is_head_alone(layers[1], heads[0])):
-        return _sentence_on_head(heads[0])
+        return _sentence_on_head(heads[0], qualified)
     if layer_count == 1 and 1 in layers:
-        subject = f"The layer of {plural(len(heads), 'head')}"
+        subject = f"The layer of {plural(len(heads), 'head')}{qualified}"
         return summary_sentence(subject, layers[1].symmetries)
     if network is not None:
-        return summary_sentence(f"The network of {layer_count} layers", network.symmetries)
+        return summary_sentence(
+            f"The network of {layer_count} layers{qualified}", network.symmetries
+        )
     if layer_count > 1:
         return f"Nothing is said of the {layer_count} layers together: each is decided alone."
     # One layer of several heads, of which nothing is known.
@@ -111,7 +117,7 @@ def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
     return (layer.parameters, layer.dimension.exact) == numbers_of_head
 
 
-def _sentence_on_head(head: HeadWeights) -> str | None:
+def _sentence_on_head(head: HeadWeights, qualified: str) -> str | None:
     """Return the sentence on generic weights of the sizes of a single head, by Theorem 3.2, or by
     Theorem S for softmax; or, for a head whose function is zero, on these weights. ``None`` if A
     has a larger rank than the model allows.
@@ -132,7 +138,7 @@ def _sentence_on_head(head: HeadWeights) -> str | None:
         finite=finite_symmetries([shape]),
         complete=True,
     )
-    return summary_sentence("The head", symmetries)
+    return summary_sentence(f"The head{qualified}", symmetries)
 
 
 FACTOR_OF_SCORES = (
@@ -143,21 +149,6 @@ TIED_EMBEDDINGS = (
     "the embeddings are the matrix of the outputs, too (tied): it is not part of the layers, whose"
     " tokens are arbitrary vectors, so that nothing changes of what is said of these"
 )
-
-
-def left_out_words(kinds: Sequence[str]) -> str:
-    """Return the kinds of arrays that are left out, such as ``MLPs (3)``, each with its reason.
-
-    Kinds with the same reason stand together: ``MLPs (3), norms (4): each layer determines …``.
-    """
-    kinds_by_reason: dict[str, list[str]] = {}
-    for kind in kinds:
-        # The number of arrays in parentheses is no part of the name in the table of reasons.
-        name, _, _ = kind.rpartition(" (")
-        reason = NAMES["reasons"].get(name, NAMES["reasons"]["other"])
-        kinds_by_reason.setdefault(reason, []).append(kind)
-    clauses = [f"{', '.join(same)}: {reason}" for reason, same in kinds_by_reason.items()]
-    return "; ".join(clauses)
 
 
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
@@ -183,6 +174,7 @@ def facts_by_kind(
     layers: Mapping[int, NetworkAtWeights],
     network: NetworkAtWeights | None,
     behind_norms: Mapping[int, LayerThenNorm],
+    scope: Scope,
 ) -> dict[str, list[Fact]]:
     """Return all facts about heads, layers and the network, by their kinds in :data:`_IMPORTANCE`,
     in the order in which they are said.
@@ -192,7 +184,8 @@ def facts_by_kind(
     """
     by_kind: dict[str, list[Fact]] = {}
     for shape, count in Counter(head.shape for head in heads).items():
-        for kind, name, value in _facts_on_shape(shape, count=count, all_heads=len(heads)):
+        facts = _facts_on_shape(shape, scope, count=count, all_heads=len(heads))
+        for kind, name, value in facts:
             by_kind.setdefault(kind, []).append((name, value))
     by_kind["function of heads"] = list(_facts_on_functions(heads))
     by_kind["types"] = list(_facts_on_types(heads))
@@ -201,11 +194,11 @@ def facts_by_kind(
     by_kind["nearest"] = list(_facts_on_nearest_heads(heads))
     by_kind |= _facts_on_layers(heads, layers)
     by_kind["norms after layers"] = list(_facts_on_norms(behind_norms))
-    return by_kind | _facts_on_network(heads, network)
+    return by_kind | _facts_on_network(heads, network, scope)
 
 
 def _facts_on_shape(
-    shape: HeadShape, *, count: int, all_heads: int
+    shape: HeadShape, scope: Scope, *, count: int, all_heads: int
 ) -> Iterator[tuple[str, str, object]]:
     """Yield the sizes, dimension and redundant directions of heads of one shape: the kind of each
     fact, its name and its value.
@@ -220,8 +213,10 @@ def _facts_on_shape(
     yield "sizes", f"(d, d', a){of_heads}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
     if shape.coordinates:
         yield "tokens", "tokens", shape.coordinates.words
-    yield "parameters of heads", f"parameters{of_one}", shape.parameters
-    dimension = f"{shape.dimension} of the functions of one head (proved)"
+    # All other differences from the file are around the heads.
+    added = f", {scope.words_on_added}" if scope.words_on_added else ""
+    yield "parameters of heads", f"parameters{of_one}", f"{shape.parameters}{added}"
+    dimension = f"{shape.dimension} of the functions of one head{added} (proved)"
     yield "dimension of heads", "dimension", dimension
     listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
     redundant = f"{shape.parameters - shape.dimension}: {listed}"
@@ -370,7 +365,7 @@ def _layers_in_words(numbers: Sequence[int], *, are_all: bool) -> str:
 
 
 def _facts_on_network(
-    heads: Sequence[HeadWeights], network: NetworkAtWeights | None
+    heads: Sequence[HeadWeights], network: NetworkAtWeights | None, scope: Scope
 ) -> dict[str, list[Fact]]:
     """Return the facts on the network by their kinds; ``network`` is ``None`` if nothing is known
     of it.
@@ -387,7 +382,7 @@ def _facts_on_network(
         by_kind["symmetries"] = [("symmetries of the network", names)] if names else []
     if network is None:
         return by_kind
-    for name, value in network.facts():
+    for name, value in network.facts(scope.words):
         # A fact with the value ``None`` says nothing, and is left out.
         if value is not None:
             # A fact is of the kind with its name; but the kind "network" is what the function

@@ -23,8 +23,10 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     ArrayUse,
     StoredOptions,
     array_uses,
-    left_out,
+    kinds_left_out,
+    left_out_words,
 )
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
@@ -34,7 +36,6 @@ from m2bridge.trained_weights.facts import (
     TIED_EMBEDDINGS,
     Fact,
     facts_by_kind,
-    left_out_words,
     most_important,
     numbered_sentences,
     summary,
@@ -47,6 +48,7 @@ from m2bridge.trained_weights.networks.groups import Symmetries
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
+from m2bridge.trained_weights.scope import Scope
 from m2bridge.trained_weights.tables import (
     arrays_table,
     changes_table,
@@ -102,7 +104,10 @@ class Weights(PictureResult):
         Whether the text has a table of the arrays of the file.
     assumed : tuple of str
         What is taken for granted of the model, of layers and of norms, as only names of arrays say
-        it, as clauses: the results are proved where these hold.
+        it, as clauses: the results are proved where these hold. The first one says what of the
+        model is left out, if anything is.
+    scope : Scope
+        What the statements on layers and networks leave out of the model of the file.
 
     Examples
     --------
@@ -129,6 +134,7 @@ class Weights(PictureResult):
     arrays: tuple[ArrayUse, ...] = ()
     list_arrays: bool = False
     assumed: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -178,7 +184,9 @@ class Weights(PictureResult):
         """Return all facts if they are asked for, else the most important ones; and as the last
         fact how all of them were computed, and what more there is on request.
         """
-        by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
+        by_kind = facts_by_kind(
+            self.heads, self.layers, self.network, self.behind_norms, self.scope
+        )
         if self.left_out:
             by_kind["left out"] = [("left out", self._left_out_text)]
         if self.remarks:
@@ -195,7 +203,7 @@ class Weights(PictureResult):
         """The kinds of arrays that are left out, and how many arrays of the file are used."""
         # The text ``used_for`` is empty for an array that is left out.
         used = sum(use.used_for != "" for use in self.arrays)
-        words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
+        words = f"{left_out_words(self.arrays)}; {used} of {len(self.arrays)} arrays are used"
         return words if self.list_arrays else f"{words} (--arrays lists them)"
 
     def _computed_by(self, *, more_facts: int) -> str:
@@ -246,10 +254,14 @@ class Weights(PictureResult):
         # A sentence on all weights would be wrong where heads or layers are missing. If a network
         # was found, all of them are there: only what came after it is missing.
         is_whole = not self.unfinished or self.network is not None
-        sentence = summary(self.heads, self.layers, self.network) if is_whole else None
-        if sentence is None or not self.assumed:
+        sentence = None
+        if is_whole:
+            sentence = summary(self.heads, self.layers, self.network, self.scope)
+        # The sentence names what is left out of the model, the first clause, with its subject.
+        clauses = self.assumed[1:] if self.scope.words else self.assumed
+        if sentence is None or not clauses:
             return sentence
-        return f"{sentence.removesuffix('.')}, assuming that {'; and that '.join(self.assumed)}."
+        return f"{sentence.removesuffix('.')}, assuming that {'; and that '.join(clauses)}."
 
     @property
     def sentence_on_ranks(self) -> str:
@@ -408,10 +420,14 @@ def _choose_model(
 
 
 def _fields(
-    analysis: Analysis, choice: ModelChoice, source: Any, available: Mapping[str, Any]
+    analysis: Analysis,
+    choice: ModelChoice,
+    source: Any,
+    available: Mapping[str, Tensor],
+    stored: StoredOptions,
 ) -> dict[str, Any]:
     """Return those fields of :class:`Weights` that follow from the analysis of the layers, by their
-    names: all but the time, the model, the arrays and what is shown.
+    names: all but the time, the model and what is shown.
 
     ``source`` is a path, or anything else for matrices and mappings; ``available`` has all arrays
     of the source by their names.
@@ -419,9 +435,14 @@ def _fields(
     network = analysis.network
     # What norms add to the variance; ``None`` where no rank of the network depends on it.
     epsilon = None if network is None else network.epsilon
-    kinds_left_out = left_out(available, analysis.layers)
+    uses = array_uses(available, analysis.layers, stored)
+    kinds = kinds_left_out(uses)
     # also if rotary positions are not taken into account
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+    scope = Scope.of(analysis, choice, uses, rotary=rotary)
+    assumed = choice.assumed_of_all(analysis.layers, epsilon)
+    if scope.words:
+        assumed = (f"the layers are taken {scope.words}", *assumed)
     return {
         "source": str(source) if isinstance(source, str | Path) else "",
         "heads": tuple(analysis.found.heads),
@@ -429,9 +450,11 @@ def _fields(
         "network": network,
         "behind_norms": analysis.behind_norms,
         "unfinished": analysis.unfinished,
-        "left_out": kinds_left_out,
-        "remarks": _remarks(analysis, choice, kinds_left_out, rotary=rotary),
-        "assumed": choice.assumed_of_all(analysis.layers, epsilon),
+        "left_out": kinds,
+        "remarks": _remarks(analysis, choice, kinds, rotary=rotary),
+        "assumed": assumed,
+        "scope": scope,
+        "arrays": uses,
     }
 
 
@@ -558,9 +581,8 @@ def weights(
         layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
         analysis = Analysis.of(layers, options, a=a, tolerance=tolerance)
         return Weights(
-            **_fields(analysis, choice, source, available),
+            **_fields(analysis, choice, source, available, stored),
             seconds=running.seconds,
             choice=None if source is None else choice,
-            arrays=array_uses(available, layers, stored),
             **shown,
         )

@@ -77,12 +77,16 @@ class ArrayUse:
         What it is used for, as ``Q of layer 1``; empty if the array is left out.
     left_out_because : str
         Why it is left out, and changes nothing of what is said; empty if it is used.
+    kind : str
+        The kind of an array that is left out, as ``MLPs``; its name in quotation marks if that
+        shows no kind; empty if it is used.
     """
 
     name: str
     size: str
     used_for: str
     left_out_because: str
+    kind: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return name and use for ``json.dumps``; an empty text is ``None``."""
@@ -102,20 +106,23 @@ def array_uses(
     found in it, in their order.
     """
     roles: dict[str, list[str]] = {}  # by the name of an array all of its roles, "Q of layer 1"
-    after: set[str] = set()  # the arrays of norms after layers, which change nothing
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
-        if layer.norm is not None and layer.norm.place == "post":
-            after |= file_names(layer.norm.tensors())
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
-        because = f"norms: {NAMES['norm_after']}" if name in after else ""
-        if not used_for and not because:
-            because = _why_left_out(name, options)
+        kind = because = ""
+        if not used_for:
+            kind, because = _why_left_out(name, options)
         uses.append(
-            ArrayUse(name=name, size=part.size_text, used_for=used_for, left_out_because=because)
+            ArrayUse(
+                name=name,
+                size=part.size_text,
+                used_for=used_for,
+                left_out_because=because,
+                kind=kind,
+            )
         )
     return tuple(uses)
 
@@ -138,32 +145,50 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
                 yield name, f"{letter} of the norm before the heads"
 
 
-def _why_left_out(name: str, options: StoredOptions) -> str:
-    """Return why an array that no layer has is left out: the option ``ignore``, or a kind that its
-    name shows, the first with a reason of its own, as ``MLPs: each layer …``.
+def _why_left_out(name: str, options: StoredOptions) -> tuple[str, str]:
+    """Return the kind of an array that no layer uses, as its name or the option ``ignore`` says it,
+    and why it is left out.
     """
-    if options.ignored.fullmatch(name):
-        return "left out by the option ignore"
     kinds = kinds_of(name)
     kinds += [kind for kind, part in NAMES["beside"].items() if re.search(part, name)]
-    for kind in kinds:
-        if kind in NAMES["reasons"]:
-            return f"{kind}: {NAMES['reasons'][kind]}"
-    return f"{[*kinds, 'other'][0]}: {NAMES['reasons']['other']}"
+    if options.ignored.fullmatch(name):
+        kinds = ["ignored arrays"]
+    if not kinds:
+        return f"'{visible(name)}'", NAMES["reasons"]["other"]
+    kind = kinds[0]
+    is_said = {"biases": not options.biases, "norms": options.norm == "none"}
+    table = NAMES["reasons_by_options" if is_said.get(kind, False) else "reasons"]
+    return kind, table[kind]
 
 
-def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """Return the kinds of the arrays that do not determine the results, each with the number of its
-    arrays, as ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
-
-    ``available`` are the names of all arrays, and ``layers`` the layers that are analysed. An array
-    of several kinds is counted under the first.
+def kinds_left_out(uses: Iterable[ArrayUse]) -> tuple[str, ...]:
+    """Return the kinds of the arrays that are left out, each with the number of its arrays, as
+    ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
     """
-    used = file_names(part for layer in layers for part in layer.analysed_tensors())
-    unused = [name for name in available if name not in used]
-    counts = Counter([*kinds_of(name), f"'{visible(name)}'"][0] for name in unused)
-    # A name of an array, in quotation marks, needs no number.
-    return tuple(kind if kind[0] == "'" else f"{kind} ({n})" for kind, n in counts.items())
+    counts = Counter(use.kind for use in uses if use.kind)
+    return tuple(_with_count(kind, number) for kind, number in counts.items())
+
+
+def left_out_words(uses: Iterable[ArrayUse]) -> str:
+    """Return the kinds of the arrays that are left out, each with its reason; kinds with the same
+    reason stand together: ``MLPs (3), norms (4): each layer determines …``.
+    """
+    counts_by_reason: dict[str, Counter[str]] = {}
+    for use in uses:
+        if use.kind:
+            counts_by_reason.setdefault(use.left_out_because, Counter())[use.kind] += 1
+    clauses = []
+    for reason, counts in counts_by_reason.items():
+        kinds = [_with_count(kind, number) for kind, number in counts.items()]
+        clauses.append(f"{', '.join(kinds)}: {reason}")
+    return "; ".join(clauses)
+
+
+def _with_count(kind: str, number: int) -> str:
+    """Return a kind with the number of its arrays; the name of one array, in quotation marks, needs
+    no number.
+    """
+    return kind if kind.startswith("'") else f"{kind} ({number})"
 
 
 def check_accounted(

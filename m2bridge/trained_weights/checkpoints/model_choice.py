@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     attention_window,
@@ -78,6 +79,8 @@ class ModelChoice:
         The number that norms add to the variance, if config.json says it.
     unknown : str
         The ``model_type`` that config.json says, of which no architecture is known; or empty.
+    unlike_file : tuple of str
+        What the file says of layers and is not in this model, in nouns, as ``skip connections``.
     """
 
     name: str
@@ -95,6 +98,7 @@ class ModelChoice:
     layers: int | None = None
     unknown: str = ""
     epsilon: Fraction | None = None
+    unlike_file: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -130,15 +134,17 @@ class ModelChoice:
             functions of the tokens than those of this model.
         """
         normalization = _said_normalization(kind, normalization)
-        # With ``kind`` these layers alone are analysed: no architecture is looked for.
+        of_file = known_architecture(config, names)
+        # With ``kind`` these layers alone are analysed, whatever the file says.
         architecture = None
         if kind is None:
-            architecture = known_architecture(config, names)
+            architecture = of_file
             _check_scores(config, architecture)
         if architecture is None:
+            softmax = normalization == "softmax"
             return cls(
                 name="",
-                softmax=normalization == "softmax",
+                softmax=softmax,
                 skip=bool(skip),
                 rotary=False,
                 norm="",
@@ -146,14 +152,25 @@ class ModelChoice:
                 rotary_left_out=False,
                 unknown=unknown_model(config) if kind is None else "",
                 epsilon=norm_epsilon(config),
+                window=attention_window(config),
+                layers=number_of_layers(config),
+                unlike_file=_unlike_file(
+                    config, of_file, softmax=softmax, skip=bool(skip), norm=norm
+                ),
             )
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
+        softmax = architecture.softmax if normalization is None else normalization == "softmax"
+        skip = architecture.skip if skip is None else skip
+        norm_words = _norm_words(architecture, norm, has_norms=has_norms)
+        unlike_file = _unlike_file(config, architecture, softmax=softmax, skip=skip, norm=norm)
+        if norm_words.endswith(_MISSING):
+            unlike_file += (f"the {norm_words.removesuffix(_MISSING)} each layer",)
         return cls(
             name=architecture.name,
-            softmax=architecture.softmax if normalization is None else normalization == "softmax",
-            skip=architecture.skip if skip is None else skip,
+            softmax=softmax,
+            skip=skip,
             rotary=rotates_all,
-            norm=_norm_words(architecture, norm, has_norms=has_norms),
+            norm=norm_words,
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
             positions=architecture.positions,
@@ -163,7 +180,19 @@ class ModelChoice:
             norm_of_ones=_norm_of_ones(architecture, norm),
             layers=number_of_layers(config),
             epsilon=norm_epsilon(config),
+            unlike_file=unlike_file,
         )
+
+    def left_out(self, layers: int) -> tuple[str, ...]:
+        """Return what the file says of its model and statements on these ``layers`` layers leave
+        out, in nouns: arrays that are left out are not among them.
+        """
+        found = list(self.unlike_file)
+        if self.layers is not None and layers < self.layers:
+            found.append(plural(self.layers - layers, "further layer"))
+        if self.window is not None:
+            found.append(f"the limit of attention to {self.window} tokens")
+        return tuple(found)
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -287,7 +316,37 @@ def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool
     words = f"{_NORMS[architecture.norm]} {architecture.norm_place}"
     # A norm that is not trained has γ = 1, and no arrays that could be missing.
     are_missing = architecture.norm_has_arrays and not has_norms
-    return f"{words} left out, as its arrays are missing" if are_missing else words
+    return f"{words}{_MISSING}" if are_missing else words
+
+
+_MISSING = " left out, as its arrays are missing"
+"""The end of the words on a norm of which the file has no arrays."""
+
+
+def _unlike_file(
+    config: Mapping[str, Any],
+    of_file: Architecture | None,
+    *,
+    softmax: bool,
+    skip: bool,
+    norm: str | None,
+) -> tuple[str, ...]:
+    """Return what the file says of layers, by its configuration or the names of its arrays,
+    ``of_file``, and a model with these parts has not, in nouns.
+    """
+    found = []
+    if of_file is not None:
+        if of_file.softmax and not softmax:
+            found.append("softmax")
+        if of_file.skip and not skip:
+            found.append("skip connections")
+        if of_file.positions:
+            found.append(of_file.positions)
+        if norm == "none" and of_file.norm is not None:
+            found.append(f"the {_NORMS[of_file.norm]} {of_file.norm_place} each layer")
+    if what_changes_scores(config) or (of_file is not None and of_file.changes):
+        found.append("what else changes its scores")
+    return tuple(found)
 
 
 def _norm_of_ones(architecture: Architecture, norm: str | None) -> str:

@@ -90,27 +90,30 @@ class NetworkAtWeights:
         """Whether the weights are a regular point; ``None`` where neither answer is proved."""
         return decide_regular(self.dimension, self.rank, self.most_rank)
 
-    def facts(self) -> list[tuple[str, object]]:
+    def facts(self, scope: str = "") -> list[tuple[str, object]]:
         """Return facts on the network, but for its symmetries, as pairs of a name and a value;
-        ``None`` as a value stands for nothing to say.
+        ``None`` as a value stands for nothing to say. ``scope`` says what is left out of the model
+        of the file (:mod:`~m2bridge.trained_weights.scope`), as ``without MLPs``; or is empty.
         """
         facts: list[tuple[str, object]] = []
         if self.model is not None:
             facts.append(("network", f"{self.model.title}{self.kind}"))
-        facts += dimension_facts(self.parameters, self.dimension)
+        facts += dimension_facts(self.parameters, self.dimension, scope)
         facts.append(("gauge group", " × ".join(self.gauge) or None))
-        facts.append(("regular point", self._regular_words()))
+        facts.append(("regular point", self._regular_words(scope)))
         return facts
 
-    def _regular_words(self) -> str:
+    def _regular_words(self, scope: str) -> str:
         """Return whether the weights are a regular point, and why, in words."""
+        of_model = f", {scope}" if scope else ""
         if self.regular:
             theorem = f" by {self.note}" if self.note else ""
             method = f", {self.method}" if self.method else ""
-            return f"yes (proved{theorem}: the rank of the differential is the dimension{method})"
+            is_full = f"the rank of the differential is the dimension{method}"
+            return f"yes{of_model} (proved{theorem}: {is_full})"
         if self.regular is False:
             most = f"the rank of the differential is at most {self.most_rank}"
-            return f"no (proved: {most}, by the ranks of the heads)"
+            return f"no{of_model} (proved: {most}, by the ranks of the heads)"
         undecided = self._undecided()
         return f"not decided: {undecided}" if undecided else "not decided"
 

@@ -1,0 +1,102 @@
+"""Of which model the statements on layers and networks are, compared with the model of the file.
+
+A statement that is proved of layers of attention alone is not one on the model in which they stand:
+a LayerNorm after each layer of BERT makes the rank of two layers 90 in place of 108. So each
+sentence on a layer or a network names, before the word *proved*, what the file and the first line
+name and the statement leaves out, and what it adds to the layers of the file. Nothing is said of
+how the model with these parts differs.
+
+Masks are not named, as the functions with a mask and without it correspond one to one; nor are
+copies of weights and other models in the same file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from m2bridge.results.sheet import enumeration
+from m2bridge.trained_weights.analysis import Analysis
+from m2bridge.trained_weights.checkpoints.accounting import ArrayUse
+from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
+from m2bridge.trained_weights.checkpoints.names import file_names
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+
+_UNCHANGED = {
+    "masks",
+    "states of libraries",
+    "states of an optimizer",
+    "averages of the weights",
+    "models of images or sounds",
+}
+"""Kinds of arrays without which the model is the same, or which are of another model."""
+_MOST_NAMED = 2
+"""Up to this number, arrays of no known kind are named, and not only counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What the statements on layers and networks leave out of the model of the file, as nouns, and
+    the letters of the matrices to which they add a bias that the file has not.
+    """
+
+    without: tuple[str, ...] = ()
+    added_biases: str = ""
+
+    @classmethod
+    def of(
+        cls, analysis: Analysis, choice: ModelChoice, uses: Sequence[ArrayUse], *, rotary: bool
+    ) -> Self:
+        """Return the scope of an analysis; ``uses`` are those of all arrays of the file, and
+        ``rotary`` is whether its model has rotary positions.
+        """
+        around = analysis.found.around.values()
+        titles = dict.fromkeys(one.norm_after for one in around if one.norm_after)
+        without = [f"the {title} after each layer" for title in titles]
+        without += choice.left_out(len(analysis.layers))
+        if rotary and not any(one.rotary for one in around):
+            without.append("rotary positions")
+        without += _kinds(uses, analysis.layers)
+        missing = [one.missing for one in around if one.missing]
+        return cls(
+            without=tuple(dict.fromkeys(without)), added_biases=missing[0] if missing else ""
+        )
+
+    @property
+    def words(self) -> str:
+        """What is left out and added, as ``without MLPs and norms``; empty if nothing is."""
+        clauses = []
+        if self.without:
+            clauses.append(f"without {enumeration(self.without)}")
+        if self.added_biases:
+            clauses.append(self.words_on_added)
+        return ", and ".join(clauses)
+
+    @property
+    def words_on_added(self) -> str:
+        """What is added to heads, as ``with a bias of Q that the file has not``; may be empty."""
+        return self.added_biases and f"with a bias of {self.added_biases} that the file has not"
+
+
+def _kinds(uses: Sequence[ArrayUse], layers: Iterable[LayerTensors]) -> Iterator[str]:
+    """Yield the kinds of the arrays that are left out and belong to the model, in words."""
+    norms_after = [one.norm for one in layers if one.norm is not None and one.norm.place == "post"]
+    named_already = file_names(part for norm in norms_after for part in norm.tensors())
+    unused = [use for use in uses if use.kind and use.name not in named_already]
+    counts = Counter(use.kind for use in unused if use.kind not in _UNCHANGED)
+    names = [kind for kind in counts if kind.startswith("'")]
+    for kind in counts:
+        if kind == "norms" and norms_after:
+            yield "further norms"
+        elif kind not in names:
+            yield _NOUNS.get(kind, kind)
+    if len(names) > _MOST_NAMED:
+        yield f"{len(names)} further arrays"
+    else:
+        yield from names
+
+
+_NOUNS = {"heads of the model": "the head of the model"}
+"""Kinds of arrays that would be misread in a sentence on heads of layers."""
