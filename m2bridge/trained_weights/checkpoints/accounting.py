@@ -75,18 +75,28 @@ class ArrayUse:
         The shape in words, as ``64 × 768``.
     used_for : str
         What it is used for, as ``Q of layer 1``; empty if the array is left out.
-    left_out_because : str
-        Why it is left out, and changes nothing of what is said; empty if it is used.
     kind : str
         The kind of an array that is left out, as ``MLPs``; its name in quotation marks if that
         shows no kind; empty if it is used.
+    reason : str
+        Why an array of this kind changes nothing of what is said; empty if it is used.
     """
 
     name: str
     size: str
     used_for: str
-    left_out_because: str
     kind: str = ""
+    reason: str = ""
+
+    @property
+    def left_out_because(self) -> str:
+        """The kind and the reason of an array that is left out, as ``MLPs: each layer …``; empty if
+        the array is used.
+        """
+        if not self.kind:
+            return ""
+        kind = "other" if self.kind.startswith("'") else self.kind
+        return f"{kind}: {self.reason}"
 
     def to_json(self) -> dict[str, Any]:
         """Return name and use for ``json.dumps``; an empty text is ``None``."""
@@ -112,17 +122,9 @@ def array_uses(
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
-        kind = because = ""
-        if not used_for:
-            kind, because = _why_left_out(name, options)
+        kind, reason = ("", "") if used_for else _why_left_out(name, options)
         uses.append(
-            ArrayUse(
-                name=name,
-                size=part.size_text,
-                used_for=used_for,
-                left_out_because=because,
-                kind=kind,
-            )
+            ArrayUse(name=name, size=part.size_text, used_for=used_for, kind=kind, reason=reason)
         )
     return tuple(uses)
 
@@ -176,7 +178,7 @@ def left_out_words(uses: Iterable[ArrayUse]) -> str:
     counts_by_reason: dict[str, Counter[str]] = {}
     for use in uses:
         if use.kind:
-            counts_by_reason.setdefault(use.left_out_because, Counter())[use.kind] += 1
+            counts_by_reason.setdefault(use.reason, Counter())[use.kind] += 1
     clauses = []
     for reason, counts in counts_by_reason.items():
         kinds = [_with_count(kind, number) for kind, number in counts.items()]
@@ -209,8 +211,9 @@ def check_accounted(
     Where the names of matrices are given, ``known`` are the layers with usual names, whose arrays
     are understood though they are not read; other layers are not looked for then.
     """
-    used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
     ignored = options.ignored
+    _check_no_head_is_missed(layers, [name for name in available if not ignored.fullmatch(name)])
+    used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
     unread = [name for name in available if name not in used and not ignored.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
@@ -248,6 +251,28 @@ def _not_understood(part: Tensor, layer: LayerTensors) -> str:
         f"{subject} and is not understood, so that nothing is said of it; if it changes nothing,"
         " say that it is ignored"
     )
+
+
+_OF_ONE_HEAD = re.compile(r"(?P<before>.*\bheads[./])\d+(?P<after>[./].*)")
+"""Names of arrays of a head that is a module of its own, as ``heads.0.query.weight``."""
+
+
+def _check_no_head_is_missed(layers: Sequence[LayerTensors], names: Iterable[str]) -> None:
+    """Check that with a head that is a module of its own all other heads of its module are read."""
+    used = file_names(part for layer in layers for part in layer.parts.values())
+    matches = [match for name in sorted(used) if (match := _OF_ONE_HEAD.fullmatch(name))]
+    read = {match.group("before", "after"): match[0] for match in matches}
+    for name in names:
+        match = _OF_ONE_HEAD.fullmatch(name)
+        if match is None or name in used or match.group("before", "after") not in read:
+            continue
+        first = read[match.group("before", "after")]
+        raise InvalidCaseError(
+            "query",
+            f"names one head, with '{visible(first):.120}', and '{visible(name):.120}' is of"
+            " another head of this layer: without query, key and value all heads are read; for"
+            " one head alone say that the others are ignored",
+        )
 
 
 def _check_no_layer_is_missed(

@@ -46,7 +46,11 @@ from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
 from m2bridge.results.terminal import written
-from m2bridge.trained_weights.checkpoints.accounting import left_out
+from m2bridge.trained_weights.checkpoints.accounting import (
+    StoredOptions,
+    array_uses,
+    kinds_left_out,
+)
 from m2bridge.trained_weights.checkpoints.architecture import number_in, text_model
 from m2bridge.trained_weights.checkpoints.configuration import configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
@@ -1125,7 +1129,8 @@ def test_layers_are_in_their_order_and_the_rest_is_named(attention: dict[str, An
     layers = usual_layers(tensors(state))
     assert [layer.name.split(".")[1] for layer in layers] == ["1", "2", "10"]
     expected = {"MLPs (1)", "norms (1)", "attention to other tokens (1)", "positions (1)", "'what'"}
-    assert set(left_out(state, layers)) == expected
+    uses = array_uses(tensors(state), layers, StoredOptions())
+    assert set(kinds_left_out(uses)) == expected
     starred = weights(
         state,
         query="layers.*.self_attn.q_proj.weight",

@@ -48,21 +48,22 @@ def test_each_array_is_listed_once() -> None:
         "h.0.mlp.c_fc.weight": numpy.ones((D, D)),
         "what": numpy.ones(2),
     }
-    one_to_one = "the functions with a mask and without it correspond to each other one to one"
+    one_to_one = "whose functions with a mask and without it correspond one to one"
     assert uses(state) == {
         "h.0.attn.c_attn.weight": "Q, K and V of layer 1",
         "h.0.attn.c_attn.bias": "bias of Q, K and V of layer 1",
         "h.0.attn.c_proj.weight": "O of layer 1",
-        "h.0.attn.bias": f"masks: {one_to_one}",
+        "h.0.attn.bias": f"masks: no weights of the model, {one_to_one}",
         "h.0.ln_1.weight": "γ of the norm before the heads of layer 1",
         "h.0.ln_1.bias": "β of the norm before the heads of layer 1",
-        "h.0.mlp.c_fc.weight": "MLPs: what is said is about the layers of attention without them",
-        "what": "other: it belongs to no module of attention that is read",
+        "h.0.mlp.c_fc.weight": "MLPs: each layer determines the same without them, and several layers are taken"
+        " without them",
+        "what": "other: not in the model of a layer",
     }
     without = uses(state, biases="ignore", norm="none", ignore="wh*t")
-    assert without["what"] == "left out by the option ignore"
-    assert without["h.0.attn.c_attn.bias"].startswith("biases: of other modules, or left out")
-    assert without["h.0.ln_1.weight"].startswith("norms: of other modules, or left out")
+    assert without["what"] == "ignored arrays: left out by the option ignore"
+    assert without["h.0.attn.c_attn.bias"].startswith("biases: left out as biases are ignored")
+    assert without["h.0.ln_1.weight"].startswith("norms: left out as the option norm says")
 
 
 def test_a_norm_after_a_layer_is_left_out_of_it() -> None:
@@ -70,8 +71,8 @@ def test_a_norm_after_a_layer_is_left_out_of_it() -> None:
     state = {f"layers.0.self_attn.{name}": array for name, array in state.items()}
     state |= {f"layers.0.norm1.{name}": numpy.ones(D) for name in ("weight", "bias")}
     said = uses(state)
-    assert said["layers.0.norm1.weight"].startswith("norms: after a layer, which determines")
-    assert weights(state, heads=HEADS).left_out == ("norms (1)", "biases (1)")
+    assert said["layers.0.norm1.weight"].startswith("norms: each layer determines the same")
+    assert weights(state, heads=HEADS).left_out == ("norms (2)",)
     # Where it is said to be before the layer, it is used.
     used = uses(state, norm="layer")
     assert used["layers.0.norm1.weight"] == "γ of the norm before the heads of layer 1"
@@ -96,7 +97,8 @@ def test_what_arrays_are_for_is_in_json_and_on_request(tmp_path: Path) -> None:
 
 def test_each_kind_that_is_left_out_has_a_reason() -> None:
     kinds = {*NAMES["others"], *NAMES["beside"]}
-    assert kinds == NAMES["reasons"].keys() - {"other"}
+    assert kinds == NAMES["reasons"].keys() - {"ignored arrays", "other"}
+    assert NAMES["reasons_by_options"].keys() <= kinds
 
 
 @pytest.mark.parametrize("name", ["LLaMA, Mistral, Qwen2, Gemma", "GPT-2 of Hugging Face", "timm"])
@@ -227,7 +229,9 @@ def test_no_layer_is_missed(name: str) -> None:
         InvalidCaseError, match=f"'ignore': '{name}' .* is of attention by its name"
     ):
         weights(state, heads=HEADS)
-    assert uses(state, ignore="*layers.1.*")[name] == "left out by the option ignore"
+    assert (
+        uses(state, ignore="*layers.1.*")[name] == "ignored arrays: left out by the option ignore"
+    )
     names = {x: f"model.layers.*.self_attn.{x[0]}_proj.weight" for x in ("query", "key", "value")}
     if name.endswith("q_proj.weight"):
         with pytest.raises(
@@ -295,3 +299,41 @@ def test_deberta_is_refused_by_name() -> None:
     name = "encoder.layer.0.attention.self.pos_key_proj.weight"
     with pytest.raises(InvalidCaseError, match="is of DeBERTa"):
         weights({name: numpy.ones((2, 2))})
+
+
+def test_one_of_four_heads_is_no_layer() -> None:
+    random = numpy.random.default_rng(0)
+    names = ("query", "key", "value")
+    state = {
+        f"sa.heads.{h}.{x}.weight": random.normal(size=(2, 8)) for h in range(4) for x in names
+    }
+    state["sa.proj.weight"] = random.normal(size=(8, 8))
+    given = {x: f"sa.heads.0.{x}.weight" for x in names}
+    with pytest.raises(InvalidCaseError, match=r"'sa.heads.1.query.weight' is of another head"):
+        weights(state, **given)
+    assert len(weights(state).heads) == 4
+    alone = weights(state, **given, ignore="sa.heads.1.*,sa.heads.2.*,sa.heads.3.*")
+    assert alone.left_out == ("ignored arrays (9)", "'sa.proj.weight'")
+    assert alone.summary is not None
+    assert alone.summary.startswith("The head, without ignored arrays and 'sa.proj.weight', is")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("h.0.mlp.c_fc.bias", "MLPs"),
+        ("encoder.layer.0.intermediate.dense.bias", "MLPs"),
+        ("encoder.layer.0.output.dense.bias", "MLPs"),
+        ("encoder.layer.0.output.LayerNorm.bias", "norms"),
+        ("lm_head.bias", "heads of the model"),
+        ("conv.bias", "biases"),
+    ],
+)
+def test_a_bias_is_of_the_kind_of_its_module_in_the_text_and_in_the_list(
+    name: str, kind: str
+) -> None:
+    found = weights(llama(Planted()) | {name: numpy.ones(3)}, heads=HEADS)
+    (use,) = (use for use in found.arrays if use.kind)
+    assert found.left_out == (f"{kind} (1)",)
+    assert use.left_out_because == f"{kind}: {NAMES['reasons'][kind]}"
+    assert f"{kind} (1): {NAMES['reasons'][kind]}" in str(found)
