@@ -18,7 +18,7 @@ _FILE = (
         CaseOption(
             option.name,
             _READERS.get(option.kind, str),
-            option.help.removesuffix("."),
+            (option.help_of_picture or option.help).removesuffix("."),
             default=option.default,
             required=False,
             flag=option.kind is bool,

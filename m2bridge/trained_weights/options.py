@@ -16,7 +16,8 @@ class WeightsOption:
     """An option: its name in Python, what it says, and what its values are.
 
     ``kind`` is ``bool`` for a pair such as ``--skip`` and ``--no-skip``; ``in_picture`` says
-    whether the picture has it, too; ``metavar`` stands for the value in help.
+    whether the picture has it, too; ``metavar`` stands for the value in help. ``help_of_picture``
+    is what the option says there, where that is another thing; else empty.
     """
 
     name: str
@@ -26,6 +27,7 @@ class WeightsOption:
     default: str | None = None
     metavar: str | None = None
     in_picture: bool = True
+    help_of_picture: str = ""
 
 
 OPTIONS = (
@@ -60,6 +62,8 @@ OPTIONS = (
         " names say; 1 for arrays K, Q and V]. With 'all', or '12,all', the text has all facts, and"
         " tables of all heads.",
         metavar="NUMBER",
+        help_of_picture="Number of heads, the same in each layer [default: as config.json next to"
+        " the file, shapes or names say; 1 for arrays K, Q and V].",
     ),
     WeightsOption("a", "Largest rank of A, where A = KᵀQ is given [default: d].", int),
     WeightsOption(
@@ -84,9 +88,9 @@ OPTIONS = (
     ),
     WeightsOption(
         "norm",
-        "The norm before each layer, instead of the one that FILE determines; rms1 multiplies by"
-        " 1 + γ.",
-        choices=("layer", "rms", "rms1", "none"),
+        "The norm before each layer, instead of the one that FILE determines; layer1 and rms1"
+        " multiply by 1 + γ.",
+        choices=("layer", "layer1", "rms", "rms1", "none"),
     ),
     WeightsOption(
         "tolerance", "Relative tolerance for effective ranks [default: by the stored type].", float

@@ -7,6 +7,7 @@ have numbers from 1 on, and ``alone`` is what is known of each layer without the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +31,7 @@ from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 from m2bridge.trained_weights.facts import (
     FACTOR_OF_SCORES,
     TIED_EMBEDDINGS,
@@ -106,6 +107,8 @@ class Weights(PictureResult):
         What is taken for granted of the model, of layers and of norms, as only names of arrays say
         it, as clauses: the results are proved where these hold. The first one says what of the
         model is left out, if anything is.
+    adapter : str
+        The adapter that was merged with the weights, a path; empty if none was.
     scope : Scope
         What the statements on layers and networks leave out of the model of the file.
 
@@ -135,6 +138,7 @@ class Weights(PictureResult):
     list_arrays: bool = False
     assumed: tuple[str, ...] = ()
     scope: Scope = field(default_factory=Scope)
+    adapter: str = ""
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -324,6 +328,7 @@ class Weights(PictureResult):
             "assumed": list(self.assumed),
             "unfinished": self.unfinished or None,
             "model": self._model_json(),
+            "adapter": self.adapter or None,
         }
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
@@ -436,7 +441,6 @@ def _fields(
     # What norms add to the variance; ``None`` where no rank of the network depends on it.
     epsilon = None if network is None else network.epsilon
     uses = array_uses(available, analysis.layers, stored)
-    kinds = kinds_left_out(uses)
     # also if rotary positions are not taken into account
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     scope = Scope.of(analysis, choice, uses, rotary=rotary)
@@ -450,29 +454,40 @@ def _fields(
         "network": network,
         "behind_norms": analysis.behind_norms,
         "unfinished": analysis.unfinished,
-        "left_out": kinds,
-        "remarks": _remarks(analysis, choice, kinds, rotary=rotary),
+        "left_out": kinds_left_out(uses),
+        "remarks": _remarks(analysis, choice, uses, stored, rotary=rotary),
         "assumed": assumed,
         "scope": scope,
         "arrays": uses,
+        "adapter": "" if stored.adapter is None else str(stored.adapter),
     }
 
 
 def _remarks(
-    analysis: Analysis, choice: ModelChoice, kinds_left_out: Iterable[str], *, rotary: bool
+    analysis: Analysis,
+    choice: ModelChoice,
+    uses: Sequence[ArrayUse],
+    stored: StoredOptions,
+    *,
+    rotary: bool,
 ) -> tuple[str, ...]:
-    """Return all remarks, as sentences: on how layers were read, on what config.json says that is
-    not in the file, on the rank of the network, and on embeddings.
+    """Return all remarks, as sentences: on an adapter, on how layers were read, on what config.json
+    says that is not in the file, on the rank of the network, and on embeddings.
 
-    ``kinds_left_out`` are the kinds of arrays that no answer is about, with their numbers, as
-    ``embeddings (2)``; ``rotary`` says whether the model has rotary positions, counted or not.
+    ``uses`` are those of all arrays; ``rotary`` says whether the model has rotary positions,
+    counted or not.
     """
     # The remarks of ``choice`` are on more layers than the file has, and on a limit on tokens.
     remarks = [*analysis.remarks(rotary=rotary), *choice.remarks(len(analysis.layers))]
+    if stored.adapter is not None:
+        adapter = visible(str(stored.adapter))
+        remarks.insert(0, f"the weights are those with the adapter '{adapter}' merged, exactly")
     if analysis.rank_depends_on_scores:
         remarks.append(FACTOR_OF_SCORES)
-    has_embeddings = any(kind.startswith("embeddings") for kind in kinds_left_out)
-    if choice.tied_embeddings and has_embeddings:
+    has_embeddings = any(use.kind == "embeddings" for use in uses)
+    # A file with a matrix of the outputs of its own has not tied them.
+    has_outputs = any(re.search(NAMES["outputs"], use.name) for use in uses)
+    if choice.tied_embeddings and has_embeddings and not has_outputs:
         remarks.append(TIED_EMBEDDINGS)
     return tuple(remarks)
 
@@ -536,8 +551,8 @@ def weights(
         when left out, else ``False`` and ``none``. ``as_`` is ``lightning`` or ``softmax``: these
         layers alone, whatever ``config.json`` says.
     biases, norm : str, optional
-        ``count`` or ``ignore``; ``layer``, ``rms``, ``rms1`` (which multiplies by 1 + γ) or
-        ``none`` before each layer, in place of what the file says.
+        ``count`` or ``ignore``; ``layer``, ``rms``, ``layer1``, ``rms1`` (which multiply by
+        1 + γ) or ``none`` before each layer, in place of what the file says.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.

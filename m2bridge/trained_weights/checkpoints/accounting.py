@@ -153,6 +153,9 @@ def _why_left_out(name: str, options: StoredOptions) -> tuple[str, str]:
     """
     kinds = kinds_of(name)
     kinds += [kind for kind, part in NAMES["beside"].items() if re.search(part, name)]
+    # A mask of GPT-2 is called ``bias``, too.
+    if not options.biases and "biases" in kinds and "masks" not in kinds:
+        kinds = ["biases"]
     if options.ignored.fullmatch(name):
         kinds = ["ignored arrays"]
     if not kinds:

@@ -432,15 +432,23 @@ def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
     return width // heads
 
 
-def _has_tied_embeddings(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
-    """Return whether the matrix of the outputs is that of the embeddings, as
-    ``tie_word_embeddings`` says.
+_WITH_OUTPUTS = re.compile("LMHeadModel|DoubleHeadsModel|CausalLM|MaskedLM|PreTraining|Generation")
+"""A part of the names of classes that score all tokens, as ``LlamaForCausalLM``."""
 
-    If this key is missing, they are tied for models of transformers, whose configurations have a
-    ``model_type``: these write only values that differ from the default, and the default is true.
+
+def _has_tied_embeddings(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
+    """Return whether the matrix of the outputs is that of the embeddings: as
+    ``tie_word_embeddings`` says, unless the class under ``architectures`` has no such outputs.
+
+    If this key is missing, a class with outputs has tied ones unless the file has another matrix:
+    transformers writes only values that differ from the default, and the default is true.
     """
+    classes = config.get("architectures")
+    has_outputs = None
+    if isinstance(classes, list) and classes:
+        has_outputs = any(_WITH_OUTPUTS.search(str(name)) for name in classes)
     for part in (text, config):
         are_tied = part.get("tie_word_embeddings")
         if isinstance(are_tied, bool):
-            return are_tied
-    return "model_type" in config or "model_type" in text
+            return are_tied and has_outputs is not False
+    return has_outputs is True

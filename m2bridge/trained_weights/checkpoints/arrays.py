@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -241,6 +242,8 @@ def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
     """
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
+    if array.dtype == numpy.longdouble:
+        return _from_lists(name, array.astype(object))
     if kind not in PRECISIONS:
         raise InvalidCaseError(
             "weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64"
@@ -271,8 +274,30 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
         # NumPy and Python raise, are not.
         detail = f": {reason}" if isinstance(reason, ConversionError) else ""
         message = f"'{name:.60}' is not a list of rows of numbers, all of one length{detail}"
+        if no_number := _entry_that_is_no_number(value):
+            message = f"'{name:.60}' has the entry {no_number}, which is not a finite real number"
         raise InvalidCaseError("weights", message) from None
     return exact, EXACT
+
+
+def _entry_that_is_no_number(value: Any) -> str:
+    """Return the first entry of lists that is no finite number, with its type; empty if there is
+    none, or rows have different lengths.
+    """
+    try:
+        entries = list(numpy.array(value, dtype=object).flat)
+    except ValueError:
+        return ""
+    if any(isinstance(entry, list | tuple | numpy.ndarray) for entry in entries):
+        return ""
+    for entry in entries:
+        try:
+            _exact(entry)
+        except ConversionError:
+            return ""
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            return f"{entry!r:.60} of type {type(entry).__name__}"
+    return ""
 
 
 def is_float(entry: Any) -> bool:
@@ -300,6 +325,9 @@ def _exact(entry: Any) -> Fraction:
         raise TypeError
     if is_float(entry):
         return Fraction(float(entry))
+    # Exact, with more digits than a float64.
+    if isinstance(entry, numpy.longdouble | Decimal):
+        return Fraction(*entry.as_integer_ratio())
     # A Float of SymPy may have more digits than a float64: it is the dyadic rational that it is.
     if getattr(entry, "is_Float", False):
         from sympy import Rational  # slow to import, but such a number has imported it

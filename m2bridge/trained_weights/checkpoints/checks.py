@@ -136,23 +136,41 @@ def check_norms(layers: Layers) -> None:
 
 def check_factors(layers: Layers, available: Iterable[str]) -> None:
     """Check that the names of all arrays of a whole model show whether its norms multiply by γ, as
-    in LLaMA, or by 1 + γ, as in Gemma, which has the same names of norms.
+    in LLaMA and StableLM, or by 1 + γ, as in Gemma and Nemotron, under the same names of norms.
     """
-    names, gammas = list(available), NAMES["gammas"]
+    names = list(available)
 
-    def has(kind: str) -> bool:
-        return any(re.search(gammas[kind], name) for name in names)
+    def has(expression: str) -> bool:
+        return any(re.search(expression, name) for name in names)
 
-    # ``known`` are names in models of one of the two kinds; without ``model`` it is neither.
-    if has("known") or not has("model"):
-        return
+    for row in NAMES["gammas"]:
+        # ``known`` are names in models of one of the two kinds; without ``model`` it is neither.
+        if has(row["known"]) or not has(row["model"]):
+            continue
+        for layer in layers:
+            norm = layer.norm
+            if norm is None or norm.adds_one or norm.kind != row["kind"]:
+                continue
+            if re.search(row["norm"], norm.gamma.name):
+                raise InvalidCaseError("norm", f"{norm.gamma.quoted} {row['asks']}")
+
+
+def check_queries(layers: Layers) -> None:
+    """Check that Q has no gates among its rows, as in Qwen3-Next: where K has as many rows as V, so
+    has Q as O has columns, and twice as many are queries and the gates of the outputs.
+    """
     for layer in layers:
-        norm = layer.norm
-        if norm is not None and norm.kind == "rms" and re.search(gammas["norm"], norm.gamma.name):
+        if layer.is_stacked or not {"Q", "K", "V", "O"} <= layer.parts.keys():
+            continue
+        query, key, value, output = (layer.parts[letter] for letter in "QKVO")
+        if any(len(part.shape) != 2 for part in (query, key, value, output)):
+            continue
+        if key.shape[0] == value.shape[0] and query.shape[0] == 2 * output.shape[1]:
             raise InvalidCaseError(
-                "norm",
-                f"{norm.gamma.quoted} has the name of an RMSNorm in LLaMA, which multiplies by γ,"
-                " and of one in Gemma, which multiplies by 1 + γ: say rms or rms1",
+                "query",
+                f"{query.quoted} is {query.size_text}, twice the {output.shape[1]} columns of"
+                f" {output.quoted}: half of its rows are gates, by which outputs are multiplied (as"
+                " in Qwen3-Next), which are not in the model here",
             )
 
 

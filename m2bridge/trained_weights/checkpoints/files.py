@@ -87,13 +87,39 @@ def _arrays_of_folder(folder: Path) -> dict[str, Tensor]:
         names = ", ".join(f"'{file.name}'" for file in indices)
         raise ConversionError(f"'{folder}' has several models, {names}: give one of these files")
     if indices:
-        return _arrays_of_index(indices[0])
+        others = [file for file in files_of_folder if file.suffix == ".safetensors"]
+        return _arrays_of_only_model(indices[0], others)
     files = _of_one_model([file for file in files_of_folder if file.suffix in _OF_FOLDERS])
     if not files:
         raise ConversionError(f"'{folder}' has no files .safetensors, .npz or .npy in it")
     return _arrays_of_files(files)
 
 
+def _arrays_of_only_model(index: Path, files: Sequence[Path]) -> dict[str, Tensor]:
+    """Return by their names the arrays of the files that the index of a folder names, if none of
+    its other ``files`` has arrays of the same names.
+
+    Raises
+    ------
+    ConversionError
+        If one has, as where a model was saved again and its former index stayed; or a file that the
+        index names is missing.
+    """
+    named = _with_name_in_errors(index, partial(_read_index, index))
+    shards = set(named.values())
+    for file in files:
+        if file.name in shards or _SECOND_COPY.fullmatch(file.name) or file.name == _ADAPTER:
+            continue
+        if not named.keys().isdisjoint(_arrays_of_file(file)):
+            raise ConversionError(
+                f"'{index.parent}' has the same arrays twice, in '{file.name:.60}' and in the files"
+                f" that '{index.name:.60}' names, which may be of another time: give one of the two"
+            )
+    return _arrays_of_index(index)
+
+
+_ADAPTER = "adapter_model.safetensors"
+"""The file of an adapter beside a model."""
 _INDEX = ".index.json"
 """The end of the name of an index, which says in which files the arrays of a model are."""
 _INDEX_IN_FOLDER = ".safetensors.index.json"
@@ -133,7 +159,7 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
     chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
     # An adapter changes another model, and is merged only if the option ``adapter`` names it. A
     # folder with nothing else is that of the adapter.
-    without_adapter = [file for file in chosen if file.name != "adapter_model.safetensors"]
+    without_adapter = [file for file in chosen if file.name != _ADAPTER]
     if without_adapter:
         chosen = without_adapter
     # Without another file .safetensors what looks like a second copy is the model.
@@ -308,10 +334,24 @@ _OTHER_FILES = {
 
 def _check_is_no_pointer(path: Path) -> None:
     """Check by its first bytes that a file is neither a pointer of git-lfs, which git has in place
-    of a large file, nor in the format of llama.cpp under another ending; ConversionError if it is.
+    of a large file, nor a page of a server, nor in the format of llama.cpp or PyTorch under another
+    ending; ConversionError if it is.
     """
     with open(opened(path), "rb") as stream:
-        begin = stream.read(64)
+        begin = stream.read(512)
+    if re.match(rb"\s*<(!doctype|html|head|\?xml)", begin, re.IGNORECASE):
+        raise ConversionError(
+            "it is a page of HTML and no weights: download the file itself, logged in where the"
+            " model asks for it"
+        )
+    if path.suffix.lower() == ".safetensors":
+        if begin.startswith((b"PK\x03\x04", b"\x80\x02")):
+            raise ConversionError("it is a file of PyTorch: its name should end in .bin or .pt")
+        if begin.isascii() and b"\0" not in begin and not begin.startswith(b"version https:"):
+            raise ConversionError(
+                "it is a text and no weights, as a server answers that it has no such file:"
+                " download the file again"
+            )
     if begin.startswith(b"version https://git-lfs"):
         raise ConversionError("it is a pointer of git-lfs and no weights: run git lfs pull there")
     if begin.startswith(b"GGUF"):

@@ -38,6 +38,7 @@ from m2bridge.trained_weights.checkpoints.checks import (
     check_norms,
     check_output_biases,
     check_outputs,
+    check_queries,
     check_same_tokens,
     check_shared_keys,
     check_sides,
@@ -149,6 +150,7 @@ def find_layers(
         layers = [with_factors(layer, weights) for layer in layers]
         check_same_tokens(layers)
         check_accounted(layers, weights, options)
+    check_queries(layers)
     layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
     # Without config.json and option, names have to say what norms are.
     if architecture is None and options.norm is None:

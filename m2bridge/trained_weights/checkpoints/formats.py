@@ -8,10 +8,12 @@ file is described without its entries being read.
 from __future__ import annotations
 
 import io
+import json
 import tokenize
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +38,10 @@ def _npy(path: Path) -> Iterator[Tensor]:
     """
     with open(opened(path), "rb") as stream:
         header = _read_header(stream)
+        whole = stream.tell() + prod(header.shape) * header.dtype.itemsize
+    size = path.stat().st_size
+    if size < whole:
+        raise ConversionError(_incomplete(size, str(whole)))
     read = _reader_of_numbers(path.stem, header.dtype, partial(_mapped, path))
     yield Tensor(path.stem, header.shape, header.dtype.name, read)
 
@@ -52,6 +58,7 @@ def _npz(path: Path) -> Iterator[Tensor]:
     """Yield the arrays of a file .npz, a ZIP archive of files .npy, by the headers of these; their
     entries are read later. ConversionError if a header is not one of NumPy.
     """
+    _check_is_whole_archive(path)
     with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
@@ -59,6 +66,18 @@ def _npz(path: Path) -> Iterator[Tensor]:
             name = member.removesuffix(".npy")
             read = _reader_of_numbers(name, header.dtype, partial(_member, path, name))
             yield Tensor(name, header.shape, header.dtype.name, read)
+
+
+def _check_is_whole_archive(path: Path) -> None:
+    """Check that a file that begins as a ZIP archive does also ends as one, with the table of its
+    members; ConversionError if not.
+    """
+    with open(opened(path), "rb") as file:
+        begin = file.read(2)
+        if begin == b"PK" and not zipfile.is_zipfile(file):
+            raise ConversionError(
+                "the download is incomplete: the archive has no table of its members at its end"
+            )
 
 
 def _member(path: Path, name: str) -> Any:
@@ -177,7 +196,38 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
                     read = partial(_entries_in_safetensors, path, name)
                 yield Tensor(name, tuple(part.get_shape()), kind, read)
     except safetensors.SafetensorError as reason:
-        raise ConversionError(str(reason)) from None
+        raise ConversionError(_what_is_missing(path) or str(reason)) from None
+
+
+def _what_is_missing(path: Path) -> str:
+    """Return a clause on how many bytes are missing at the end of a file .safetensors, which begins
+    with the length of its header and the header, by which its arrays end; empty if none are.
+    """
+    size = path.stat().st_size
+    with open(opened(path), "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = stream.read(min(length, MAX_SAFETENSORS_HEADER_BYTES))
+    # Other files begin with other bytes.
+    if size > 8 and header[:1] != b"{":
+        return ""
+    if length <= MAX_SAFETENSORS_HEADER_BYTES and size < 8 + length:
+        return _incomplete(size, f"{8 + length} of its header alone")
+    try:
+        parts = json.loads(header)
+        ends = [part["data_offsets"][1] for name, part in parts.items() if name != "__metadata__"]
+        whole = 8 + length + max(ends, default=0)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return ""
+    return _incomplete(size, str(whole)) if size < whole else ""
+
+
+def _incomplete(size: int, whole: str) -> str:
+    """Return the message about a file of ``size`` bytes that should have more of them."""
+    return f"the download is incomplete: the file has {size} bytes, and should have {whole}"
+
+
+MAX_SAFETENSORS_HEADER_BYTES = 100_000_000
+"""The largest header of a file .safetensors, by its format."""
 
 
 def _entries_in_safetensors(path: Path, name: str) -> Any:
@@ -225,6 +275,7 @@ def _unpickled_tensors(path: Path) -> Any:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):
         raise ConversionError("it is not a file of torch.save")
+    _check_is_whole_archive(path)
     mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
     try:
         with openable(path) as name:

@@ -47,8 +47,8 @@ def with_norms_beside(
     available : dict
         All arrays by their names.
     said : str or None
-        The option ``norm``: ``layer``, ``rms`` or ``rms1`` if such a norm is before each layer,
-        ``none`` if no norm is, ``None`` if the option is not given.
+        The option ``norm``: ``layer`` or ``rms``, or one of them with 1 at the end, if such a norm
+        is before each layer, ``none`` if no norm is, ``None`` if the option is not given.
     architecture : Architecture or None
         The model that config.json says; ``None`` if that is not known.
 

@@ -277,33 +277,46 @@ def _read_adapter(path: Path) -> _Adapter:
         If the adapter changes matrices in another way than W + (α/r)·B·A.
     """
     folder = path if path.is_dir() else path.parent
+    arrays = tensors(_file_of_adapter(path))
+    for form in NAMES["refused_adapters"]:
+        for name in arrays:
+            if re.search(form["names"], name):
+                raise InvalidCaseError("adapter", f"'{visible(name):.60}' {form['reason']}")
     file = folder / "adapter_config.json"
     config = _adapter_configuration(file)
     _check_is_plain(config, file)
-    weights = path / "adapter_model.safetensors" if path.is_dir() else path
+    # JSON's true is an int in Python, and no number here.
+    if type(config.get("lora_alpha")) not in (int, float):
+        raise ConversionError(f"'{file}' does not say lora_alpha")
     return _Adapter(
-        arrays=tensors(weights),
+        arrays=arrays,
         alpha=Fraction(config["lora_alpha"]),
         by_root=config.get("use_rslora") is True,
         columns=config.get("fan_in_fan_out") is True,
     )
 
 
-def _adapter_configuration(file: Path) -> dict[str, Any]:
-    """Return the content of an adapter_config.json, which has a number ``lora_alpha``.
+def _file_of_adapter(path: Path) -> Path:
+    """Return the file with the arrays of an adapter, ``path`` or the one in this folder."""
+    if not path.is_dir():
+        return path
+    names = ("adapter_model.safetensors", "adapters.safetensors", "adapter_model.bin")
+    present = [path / name for name in names if (path / name).exists()]
+    return present[0] if present else path / names[0]
 
-    Raises
-    ------
-    ConversionError
-        If the file cannot be read, or has no such number.
-    """
+
+def _adapter_configuration(file: Path) -> dict[str, Any]:
+    """Return the content of an adapter_config.json; ConversionError if it cannot be read."""
+    if not file.exists():
+        raise ConversionError(
+            f"the adapter has no '{file}', which says by which factor it is multiplied"
+        )
     try:
         content = read_json(read_text(file, MOST_CONFIGURATION))
     except ConversionError as reason:
         raise ConversionError(f"'{file}' cannot be read: {reason}") from None
-    # JSON's true is an int in Python, and no number here.
-    if not isinstance(content, dict) or type(content.get("lora_alpha")) not in (int, float):
-        raise ConversionError(f"'{file}' does not say lora_alpha")
+    if not isinstance(content, dict):
+        raise ConversionError(f"'{file}' is no JSON object")
     return content
 
 

@@ -252,8 +252,8 @@ class LayerTensors:
 
     def with_options(self, *, biases: bool, norm: str | None) -> LayerTensors:
         """Return the layer as the options of a user say: with or without its biases; and with its
-        norm before the layer (``layer``, ``rms``, or ``rms1``, which multiplies by 1 + γ), without
-        a norm before it (``none``), or as the file has it (``None``).
+        norm before the layer (``layer`` or ``rms``, with 1 at the end if it multiplies by 1 + γ),
+        without a norm before it (``none``), or as the file has it (``None``).
 
         The norm's β is one of the biases. What is left out is not read. A norm after the layer
         stays, unless the option says that it is before. The norm has the kind that the file shows
@@ -261,7 +261,7 @@ class LayerTensors:
         """
         own = self.norm
         if own is not None and is_before(own.gamma.name, own.place, norm):
-            adds_one = own.adds_one if norm is None else norm == "rms1"
+            adds_one = own.adds_one if norm is None else norm.endswith("1")
             own = replace(own, place="pre", adds_one=adds_one)
             if norm is not None:
                 # What the option says is not taken for granted.

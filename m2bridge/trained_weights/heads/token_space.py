@@ -26,6 +26,7 @@ import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
 from m2bridge.trained_weights.checkpoints.tensors import Norm
 
@@ -136,6 +137,12 @@ class Tokens:
         on_hyperplane = norm is not None and norm.kind == "layer" and len(active) == width
         # The dimension of the space of all γ∘x; if it is 0, β is the only token.
         dimension = len(active) - (1 if on_hyperplane else 0)
+        if norm is not None and len(active) == 0:
+            raise InvalidCaseError(
+                "norm",
+                f"γ in '{visible(norm.name):.120}' is 0, so that all tokens are equal behind this"
+                " norm; if it multiplies by 1 + γ, as in Gemma and Nemotron, say rms1 or layer1",
+            )
         if dimension <= 0:
             raise InvalidCaseError("norm", "behind this norm there is one token only")
         return cls(

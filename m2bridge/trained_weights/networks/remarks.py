@@ -61,9 +61,7 @@ def _remarks_on_arrays(
     ``heads`` is the number of heads that was given, or ``None``.
     """
     if heads is None and _may_have_more_heads(layers[0], found.heads[0].shape):
-        yield (
-            "each layer is taken for one head: where it has more, give their number (option heads)"
-        )
+        yield ("each layer is taken for one head: where it has more, give their number (--heads)")
     sharing = max(around.sharing for around in found.around.values())
     if sharing > 1:
         yield (
@@ -95,7 +93,7 @@ def _remarks_on_cuts(layers: Sequence[LayerTensors]) -> Iterator[str]:
     if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
         yield (
             "Q, K and V are cut from one array head by head, or group by group, as models with this"
-            " name or the option layout say"
+            " name or --layout say"
         )
     if any(map(_is_cut_by_assumption, layers)):
         yield (

@@ -75,9 +75,9 @@ class AnalysisOptions:
         """Return the options for layers of the model ``choice``, which config.json or a user names.
         The option ``norm``, if it is not ``None``, is in place of the norm of the model.
         """
-        # ``rms1`` multiplies by 1 + γ, which is put into γ when layers are read.
-        if norm == "rms1":
-            norm = "rms"
+        # ``rms1`` and ``layer1`` multiply by 1 + γ, which is put into γ when layers are read.
+        if norm is not None:
+            norm = norm.removesuffix("1")
         return cls(
             heads=heads,
             normalization="softmax" if choice.softmax else "none",

@@ -13,6 +13,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from io import BytesIO, StringIO
@@ -1814,3 +1815,25 @@ def test_a_name_with_a_digit_that_is_no_decimal_is_sorted() -> None:
     layers = [LayerTensors(name, parts={}) for name in names]
     found = [layer.name for layer in sorted(layers, key=_sort_key)]
     assert found == ["layers.2.²", "layers.10.²", "²"]
+
+
+def test_a_longdouble_is_exact_in_lists_and_arrays() -> None:
+    """Two rows that differ in the last bit of a longdouble, which a float64 has not."""
+    third = numpy.longdouble(1) / 3
+    if numpy.finfo(numpy.longdouble).nmant <= numpy.finfo(float).nmant:
+        pytest.skip("a longdouble is a float64 here")
+    equal = [[third, numpy.longdouble(1)], [2 * third, numpy.longdouble(2)]]
+    other = [equal[0], [numpy.nextafter(2 * third, numpy.longdouble(1)), numpy.longdouble(2)]]
+    known = {"Q": [[1, 2], [0, 1]], "V": [[1, 2]]}
+    for rows, rank in ((equal, 1), (other, 2)):
+        for K in (rows, numpy.array(rows)):
+            assert weights(K=K, **known).heads[0].ranks.r == rank
+    assert weights(K=[[Decimal("0.1"), 1], [Decimal("0.2"), 2]], **known).heads[0].ranks.r == 1
+
+
+@pytest.mark.parametrize(
+    "entry", [True, None, 1j, numpy.longdouble("nan"), numpy.longdouble("inf")]
+)
+def test_an_entry_that_is_no_number_is_named(entry: Any) -> None:
+    with pytest.raises(InvalidCaseError, match=r"'K' has the entry .* not a finite real number"):
+        weights(K=[[entry, 2]], Q=[[1, 2]], V=[[1, 2]])

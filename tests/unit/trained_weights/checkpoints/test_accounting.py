@@ -61,9 +61,9 @@ def test_each_array_is_listed_once() -> None:
         "what": "other: not in the model of a layer",
     }
     without = uses(state, biases="ignore", norm="none", ignore="wh*t")
-    assert without["what"] == "ignored arrays: left out by the option ignore"
-    assert without["h.0.attn.c_attn.bias"].startswith("biases: left out as biases are ignored")
-    assert without["h.0.ln_1.weight"].startswith("norms: left out as the option norm says")
+    assert without["what"] == "ignored arrays: left out as --ignore says"
+    assert without["h.0.attn.c_attn.bias"].startswith("biases: left out as --biases says")
+    assert without["h.0.ln_1.weight"].startswith("norms: left out as --norm says")
 
 
 def test_a_norm_after_a_layer_is_left_out_of_it() -> None:
@@ -229,9 +229,7 @@ def test_no_layer_is_missed(name: str) -> None:
         InvalidCaseError, match=f"'ignore': '{name}' .* is of attention by its name"
     ):
         weights(state, heads=HEADS)
-    assert (
-        uses(state, ignore="*layers.1.*")[name] == "ignored arrays: left out by the option ignore"
-    )
+    assert uses(state, ignore="*layers.1.*")[name] == "ignored arrays: left out as --ignore says"
     names = {x: f"model.layers.*.self_attn.{x[0]}_proj.weight" for x in ("query", "key", "value")}
     if name.endswith("q_proj.weight"):
         with pytest.raises(

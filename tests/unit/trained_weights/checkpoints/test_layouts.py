@@ -692,7 +692,8 @@ def test_the_further_token_of_pytorch_is_refused() -> None:
 
 
 def test_architectures() -> None:
-    gpt2 = read_architecture({"model_type": "gpt2", "n_head": 12, "n_embd": 768})
+    classes = {"architectures": ["GPT2LMHeadModel"]}
+    gpt2 = read_architecture({"model_type": "gpt2", "n_head": 12, "n_embd": 768} | classes)
     assert gpt2 == Architecture(
         name="GPT-2",
         softmax=True,

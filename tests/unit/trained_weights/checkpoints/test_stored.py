@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -89,7 +90,14 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     config.write_text(json.dumps({"r": 1, "lora_alpha": 0.5, "bias": "none"}))
     ranks = found_ranks(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
     assert ranks == ((1, 1), *p.ranks[1:])
-    with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
+    found = weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    assert f"the weights are those with the adapter '{adapter}' merged, exactly" in found.remarks
+    assert "merged, exactly" in str(found)
+    assert found.to_json()["adapter"] == str(adapter)
+    assert weights(tmp_path / "model.safetensors", heads=HEADS).to_json()["adapter"] is None
+    with pytest.raises(
+        InvalidCaseError, match=r"LoRA adapter: give the base model .* by --adapter"
+    ):
         weights(adapter, heads=HEADS)
     for start in ("pissa_niter_4", "olora", "corda_1", "loftq", "lora_ga", "of another release"):
         config.write_text(json.dumps({"lora_alpha": 1, "init_lora_weights": start}))
@@ -157,3 +165,130 @@ def test_messages_name_the_cause(name: str, content: bytes, said: str, tmp_path:
     with pytest.raises(ConversionError, match=said):
         weights(tmp_path / name)
     assert CliRunner().invoke(cli, ["weights", str(tmp_path / name)]).exit_code == 2
+
+
+OTHER_ADAPTERS = {
+    "lora_a": "is of an adapter of MLX",
+    "hada_w1_a": "is of a LoHa adapter",
+    "lokr_w2": "is of a LoKr adapter",
+    "ia3_l": "is of an adapter that multiplies weights",
+    "lora_magnitude_vector.weight": "is of a DoRA adapter",
+    "lora_down.weight": "is of a LoRA adapter of kohya",
+}
+
+
+@pytest.mark.parametrize("name", OTHER_ADAPTERS)
+def test_adapters_that_are_not_read_are_named(name: str, tmp_path: Path) -> None:
+    """Whatever their configurations lack: these are of other libraries, or of other kinds."""
+    arrays = {f"model.layers.0.self_attn.q_proj.{name}": numpy.ones((D, 1), numpy.float32)}
+    save_file(arrays, tmp_path / "adapters.safetensors")
+    for config in ({"lora_parameters": {"rank": 1, "scale": 2}}, {"peft_type": "LOHA", "alpha": 1}):
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+        with pytest.raises(InvalidCaseError, match=rf"'adapter': .*{OTHER_ADAPTERS[name]}"):
+            weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+        if not name.startswith("lora_down"):
+            with pytest.raises(InvalidCaseError, match="merge it first"):
+                weights(tmp_path, heads=HEADS)
+
+
+def test_an_adapter_of_another_type_is_named_before_its_factor(tmp_path: Path) -> None:
+    arrays = {f"{L}.k_proj.lora_A.weight": numpy.ones((1, D), numpy.float32)}
+    save_file(arrays, tmp_path / "adapter_model.safetensors")
+    with pytest.raises(ConversionError, match=r"the adapter has no .*adapter_config.json"):
+        weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"peft_type": "LOHA", "alpha": 1}))
+    with pytest.raises(InvalidCaseError, match="says 'LOHA': adapters of the type LORA are read"):
+        weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
+    with pytest.raises(ConversionError, match="does not say lora_alpha"):
+        weights(llama(Planted()), heads=HEADS, adapter=tmp_path)
+
+
+def contiguous(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: numpy.ascontiguousarray(array) for name, array in state.items()}
+
+
+@pytest.mark.parametrize("kept", [5, 40, 0.5, 0.99])
+def test_a_truncated_file_is_an_incomplete_download(kept: float, tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    save_file(contiguous(llama(Planted())), file)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
+    with pytest.raises(ConversionError, match=r"model.safetensors.*the download is incomplete"):
+        weights(file, heads=HEADS)
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy", "pt"])
+def test_truncated_arrays_of_numpy_and_pytorch_are_incomplete_downloads(
+    ending: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"model.{ending}"
+    if ending == "pt":
+        torch = pytest.importorskip("torch")
+        torch.save({"K": torch.ones(50, 50)}, file)
+    elif ending == "npz":
+        numpy.savez(file, K=numpy.ones((50, 50)))
+    else:
+        numpy.save(file, numpy.ones((3, 50, 50)))
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ConversionError, match="the download is incomplete"):
+        weights(file)
+
+
+OTHER_CONTENTS = {
+    "html": (b"<!DOCTYPE html><html><body>Log in</body></html>", "is a page of HTML"),
+    "a word in HTML": (b"\n<html lang='en'>", "is a page of HTML"),
+    "an answer": (b"Entry not found", "is a text and no weights"),
+    "an answer in JSON": (b'{"error": "Access to this model is restricted"}', "is a text and no"),
+    "a pointer": (b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of git-lfs"),
+    "PyTorch": (b"PK\x03\x04" + bytes(60), "is a file of PyTorch"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CONTENTS)
+def test_what_is_no_safetensors_is_named(name: str, tmp_path: Path) -> None:
+    content, cause = OTHER_CONTENTS[name]
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(content)
+    with pytest.raises(ConversionError, match=cause):
+        weights(file)
+
+
+def test_a_former_index_beside_a_model_is_refused(tmp_path: Path) -> None:
+    """A model that was saved again, as one file: the files that the index names are another one."""
+    old, new = contiguous(llama(Planted(seed=1))), contiguous(llama(Planted(seed=2)))
+    shard = "model-00001-of-00001.safetensors"
+    save_file(old, tmp_path / shard)
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": dict.fromkeys(old, shard)}))
+    assert weights(tmp_path, heads=HEADS).heads
+    # Another file is of no other model if it has no array of the same name.
+    save_file({"tokens": numpy.ones(3)}, tmp_path / "tokens.safetensors")
+    assert weights(tmp_path, heads=HEADS).heads
+    save_file(new, tmp_path / "model.safetensors")
+    with pytest.raises(ConversionError, match=r"the same arrays twice, in 'model.safetensors' and"):
+        weights(tmp_path, heads=HEADS)
+    (tmp_path / shard).unlink()
+    with pytest.raises(ConversionError, match=r"the same arrays twice, in 'model.safetensors' and"):
+        weights(tmp_path, heads=HEADS)
+    known = weights(tmp_path / "model.safetensors", heads=HEADS)
+    assert known.to_json()["heads"] == weights(new, heads=HEADS).to_json()["heads"]
+
+
+def test_gates_among_the_rows_of_queries_are_named(tmp_path: Path) -> None:
+    """Qwen3-Next has 2·a rows of q_proj for each head."""
+    state = contiguous(llama(Planted()))
+    name = f"{L}.q_proj.weight"
+    gated = state | {name: numpy.concatenate([state[name], state[name]])}
+    with pytest.raises(InvalidCaseError, match=r"q_proj.weight' is .* half of its rows are gates"):
+        weights(gated, heads=HEADS)
+    save_file(gated, tmp_path / "model.safetensors")
+    config = {"model_type": "llama", "num_attention_heads": HEADS}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InvalidCaseError, match="half of its rows are gates"):
+        weights(tmp_path)
+    save_file(state, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps(config | {"attn_output_gate": True}))
+    with pytest.raises(InvalidCaseError, match="multiplies the outputs of heads by gates"):
+        weights(tmp_path)

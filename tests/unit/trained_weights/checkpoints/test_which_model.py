@@ -258,6 +258,29 @@ def test_whether_a_norm_multiplies_by_gamma_is_asked_for() -> None:
     assert weights(state, heads=HEADS, norm="rms").heads
 
 
+def test_whether_a_layernorm_multiplies_by_gamma_is_asked_for_or_said() -> None:
+    """Nemotron stores γ − 1 under the names of StableLM."""
+    state = {x: y for x, y in llama().items() if "mlp" not in x}
+    beta = "model.layers.0.input_layernorm.bias"
+    alone = {x: y for x, y in (state | {beta: drawn(D)}).items() if ".layers." in x}
+    clause = "input_layernorm is a LayerNorm that multiplies by γ, as in StableLM"
+    assert any(clause in text for text in weights(alone, heads=HEADS).assumed)
+    nemotron = alone | {f"model.layers.0.mlp.{x}_proj.weight": drawn(D, D) for x in ("up", "down")}
+    with pytest.raises(InvalidCaseError, match=r"'norm': .* say layer or layer1"):
+        weights(nemotron, heads=HEADS)
+    said = weights(nemotron, heads=HEADS, norm="layer1")
+    assert "the LayerNorm multiplies by 1 + γ" in said.remarks
+    gamma = "model.layers.0.input_layernorm.weight"
+    moved = weights(nemotron | {gamma: nemotron[gamma] + 1}, heads=HEADS, norm="layer")
+    # 1 + γ is exact, and rounded where 1 is added before.
+    for head, other in zip(said.heads, moved.heads, strict=True):
+        distance = other.numerical.distance_to_singular_locus
+        assert head.numerical.distance_to_singular_locus == pytest.approx(distance, rel=1e-5)
+    with pytest.raises(InvalidCaseError, match=r"'norm': γ in .* is 0, .* say rms1 or layer1"):
+        weights(nemotron | {gamma: numpy.zeros(D)}, heads=HEADS, norm="layer")
+    assert weights(nemotron | {gamma: numpy.zeros(D)}, heads=HEADS, norm="layer1").heads
+
+
 def test_positions_in_scores_and_windows_are_said(tmp_path: Path) -> None:
     bloom = read_architecture({"model_type": "bloom", "n_head": 4})
     assert bloom is not None

@@ -279,10 +279,37 @@ def test_what_is_left_out_has_its_reason_and_tied_embeddings_are_said(tmp_path: 
         words[name] = " ".join(str(found).split())
         assert any("(tied)" in remark for remark in found.remarks) is (name == "tied")
     assert layers[0] == layers[1] == layers[2]
-    outside = "what is said is about tokens that are arbitrary vectors"
+    outside = "before and after the layers, whose tokens are arbitrary vectors"
     assert f"embeddings (1): {outside}" in words["tied"]
-    assert f"embeddings (1): {outside}; heads of the model (1)" in words["separate"]
+    assert f"embeddings (1), heads of the model (1): {outside}" in words["separate"]
     assert outside not in words["none"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "with_outputs", "are_tied"),
+    [
+        (["LlamaForCausalLM"], False, True),
+        (["LlamaForCausalLM"], True, False),
+        (["LlamaModel"], False, False),
+        (["LlamaForSequenceClassification"], False, False),
+        (None, True, False),
+        (None, False, False),
+    ],
+)
+def test_embeddings_are_tied_only_where_outputs_have_no_matrix_of_their_own(
+    classes: list[str] | None, with_outputs: bool, are_tied: bool, tmp_path: Path
+) -> None:
+    """A config.json without ``tie_word_embeddings``."""
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="rms")
+    file = state(layer, tied(drawn(layer, 1), 2), 2, "model.layers.0.")
+    file["model.embed_tokens.weight"] = numpy.ones((5, 4))
+    if with_outputs:
+        file["lm_head.weight"] = numpy.ones((5, 4))
+    config = {"model_type": "llama", "num_attention_heads": 2, "num_key_value_heads": 1}
+    said = config | ({} if classes is None else {"architectures": classes})
+    (tmp_path / "config.json").write_text(json.dumps(said))
+    numpy.savez(tmp_path / "w.npz", **file)
+    assert any("(tied)" in remark for remark in weights(tmp_path).remarks) is are_tied
 
 
 def keeps_groups(p: Parameters, sharing: int, order: tuple[int, ...]) -> bool:
