@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from m2bridge.errors import alternatives
 from m2bridge.families.base import CaseOption, Figure, integer
-from m2bridge.trained_weights.options import OPTIONS
+from m2bridge.trained_weights.options import OPTIONS, WeightsOption
 from m2bridge.trained_weights.result import weights
 from m2bridge.trained_weights.training_run import TOLERANCE, training_run
 
 _READERS: dict[type, Callable[[str], Any]] = {int: integer, float: float, bool: bool}
 """What reads the text of an option that is neither a word nor a path."""
+
+
+def _help(option: WeightsOption) -> str:
+    """Return what an option says in the help of the picture, with the words that it takes, whose
+    argument is called SOURCE.
+    """
+    text = (option.help_of_picture or option.help).replace("FILE", "SOURCE").removesuffix(".")
+    return f"{text}. Values: {alternatives(option.choices)}" if option.choices else text
+
+
 _FILE = (
     CaseOption("source", str, "a file of weights", positional=True),
     *(
         CaseOption(
             option.name,
             _READERS.get(option.kind, str),
-            (option.help_of_picture or option.help).removesuffix("."),
+            _help(option),
             default=option.default,
             required=False,
             flag=option.kind is bool,

@@ -155,14 +155,16 @@ class ModelChoice:
                 window=attention_window(config),
                 layers=number_of_layers(config),
                 unlike_file=_unlike_file(
-                    config, of_file, softmax=softmax, skip=bool(skip), norm=norm
+                    config, of_file, softmax=softmax, skip=bool(skip), rotary=False, norm=norm
                 ),
             )
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
         softmax = architecture.softmax if normalization is None else normalization == "softmax"
         skip = architecture.skip if skip is None else skip
         norm_words = _norm_words(architecture, norm, has_norms=has_norms)
-        unlike_file = _unlike_file(config, architecture, softmax=softmax, skip=skip, norm=norm)
+        unlike_file = _unlike_file(
+            config, architecture, softmax=softmax, skip=skip, rotary=rotates_all, norm=norm
+        )
         if norm_words.endswith(_MISSING):
             unlike_file += (f"the {norm_words.removesuffix(_MISSING)} each layer",)
         return cls(
@@ -329,6 +331,7 @@ def _unlike_file(
     *,
     softmax: bool,
     skip: bool,
+    rotary: bool,
     norm: str | None,
 ) -> tuple[str, ...]:
     """Return what the file says of layers, by its configuration or the names of its arrays,
@@ -340,6 +343,8 @@ def _unlike_file(
             found.append("softmax")
         if of_file.skip and not skip:
             found.append("skip connections")
+        if of_file.rotary and not rotary:
+            found.append("rotary positions")
         if of_file.positions:
             found.append(of_file.positions)
         if norm == "none" and of_file.norm is not None:

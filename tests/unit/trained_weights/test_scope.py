@@ -218,6 +218,56 @@ def test_what_is_left_out_stands_before_the_word_proved(name: str, tmp_path: Pat
         assert noun in found.assumed[0]
 
 
+@pytest.mark.parametrize("rotary", [True, False])
+@pytest.mark.parametrize("softmax", [True, False])
+def test_a_layer_of_llama_has_the_dimension_of_its_forward_pass(
+    softmax: bool, rotary: bool, tmp_path: Path
+) -> None:
+    """With rotary positions, or without them, which is then said; two heads share K and V."""
+    random = numpy.random.default_rng(6)
+    block = "model.layers.0."
+    shapes = {"q": (4, 4), "k": (2, 4), "v": (2, 4), "o": (4, 4)}
+    state = {f"{block}self_attn.{x}_proj.weight": random.normal(size=s) for x, s in shapes.items()}
+    state[f"{block}input_layernorm.weight"] = random.uniform(1, 2, size=4)
+
+    def rotated(rows: Any) -> Any:
+        turned = []
+        for place, row in enumerate(rows):
+            c, s = numpy.cos(place), numpy.sin(place)
+            turned.append(numpy.array([[c, -s], [s, c]]) @ row)
+        return numpy.array(turned)
+
+    def forward(state: Arrays, X: Any) -> Any:
+        query, key, value, output = (state[f"{block}self_attn.{x}_proj.weight"] for x in "qkvo")
+        gamma = state[f"{block}input_layernorm.weight"]
+        X = X / numpy.sqrt((X**2).mean(axis=1, keepdims=True) + 1e-5) * gamma
+        out = 0
+        for rows in (slice(0, 2), slice(2, 4)):
+            q, k, v = X @ query[rows].T, X @ key.T, X @ value.T
+            if rotary:
+                q, k = rotated(q), rotated(k)
+            scores = q @ k.T
+            if softmax:
+                scores = numpy.exp(scores)
+                scores = scores / scores.sum(axis=1, keepdims=True)
+            out = out + scores @ v @ output[:, rows].T
+        return out
+
+    config = {"model_type": "llama", "num_attention_heads": 2, "num_key_value_heads": 1}
+    options: dict[str, Any] = {"as_": "softmax" if softmax else "lightning"}
+    if rotary:
+        options = {} if softmax else {"normalization": "none"}
+    found = weights(saved(state, tmp_path, config), **options)
+    assert found.network is not None
+    rank = numerical_rank(forward, state, list(state), 6)
+    assert (found.network.parameters, found.network.dimension.exact) == (52, rank)
+    assert rank == (42 if softmax else 38) - (0 if rotary else 2)
+    assert found.summary is not None
+    subject, _, _ = found.summary.partition(" is ")
+    assert ("rotary positions" in subject) is not rotary
+    assert ("softmax" in subject) is not softmax
+
+
 def test_layers_alone_need_no_words() -> None:
     random = numpy.random.default_rng(4)
     found = weights(**{x: random.normal(size=(2, 3)) for x in "KQV"})

@@ -64,6 +64,7 @@ from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integer
 from m2bridge.trained_weights.heads.spectrum import rounded
 from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks import network as at_weights
+from m2bridge.trained_weights.options import OPTIONS
 from m2bridge.trained_weights.result import Weights
 from tests.fuzz.weight_files import HOSTILE, NASTY
 from tests.tiers import examples, few, slow
@@ -1837,3 +1838,27 @@ def test_a_longdouble_is_exact_in_lists_and_arrays() -> None:
 def test_an_entry_that_is_no_number_is_named(entry: Any) -> None:
     with pytest.raises(InvalidCaseError, match=r"'K' has the entry .* not a finite real number"):
         weights(K=[[entry, 2]], Q=[[1, 2]], V=[[1, 2]])
+
+
+def test_the_picture_has_the_options_of_the_command_in_its_own_words() -> None:
+    shown = (
+        CliRunner()
+        .invoke(commands.cli, ["figure", "weights", "--help"], terminal_width=10_000)
+        .stdout
+    )
+    of_picture = " ".join(shown.split())
+    for option in OPTIONS:
+        assert (f" --{option.name.rstrip('_')} " in of_picture) is option.in_picture
+    for word in ("the text has", "tables of all heads", "FILE determines", "next to FILE"):
+        assert word not in of_picture
+    assert "Values: lightning or softmax" in of_picture
+
+
+def test_the_picture_takes_the_weights_as_the_command_does(tmp_path: Path) -> None:
+    arrays = {"A": numpy.diag([1.0, 0.5, 1e-3]), "V": numpy.eye(3), "what": numpy.ones(2)}
+    numpy.savez(tmp_path / "w.npz", **arrays)
+    options = ["--as", "softmax", "--a", "2", "--tolerance", "0.01", "--ignore", "what"]
+    words = ["figure", "weights", str(tmp_path / "w.npz"), "--json", *options]
+    drawn = json.loads(CliRunner().invoke(commands.cli, words).stdout)
+    said = weights(tmp_path / "w.npz", as_="softmax", a=2, tolerance=0.01, ignore="what").to_json()
+    assert drawn["heads"] == said["heads"]
