@@ -268,6 +268,26 @@ def test_a_layer_of_llama_has_the_dimension_of_its_forward_pass(
     assert ("softmax" in subject) is not softmax
 
 
+@pytest.mark.parametrize(("a", "v"), [(1, 3), (3, 1), (1, 2), (3, 3)])
+def test_redundant_directions_of_wide_heads_are_fewer_than_the_groups_have(a: int, v: int) -> None:
+    """d = d' = 2: for a > d or v > d some elements of GL(a), GL(v) move no generic weights."""
+    random = numpy.random.default_rng(7)
+    shapes = {"K": (a, 2), "Q": (a, 2), "V": (v, 2), "O": (2, v)}
+    state = {letter: random.normal(size=shape) for letter, shape in shapes.items()}
+
+    def forward(state: Arrays, X: Any) -> Any:
+        X = X[:, :2]
+        return (X @ state["Q"].T @ state["K"] @ X.T) @ X @ state["V"].T @ state["O"].T
+
+    shape = weights(**state).heads[0].shape
+    assert shape.dimension == numerical_rank(forward, state, list(state), 6)
+    redundant = sum(size for _, size in shape.redundant())
+    assert redundant == shape.parameters - shape.dimension
+    assert (redundant == a**2 + v**2 + 1) is (a <= 2 and v <= 2)
+    if (a, v) == (1, 3):
+        assert (redundant, a**2 + v**2 + 1) == (10, 11)
+
+
 def test_layers_alone_need_no_words() -> None:
     random = numpy.random.default_rng(4)
     found = weights(**{x: random.normal(size=(2, 3)) for x in "KQV"})
