@@ -59,10 +59,9 @@ class Scope:
         if rotary and not any(one.rotary for one in around):
             without.append("rotary positions")
         without += _kinds(uses, analysis.layers)
-        missing = [one.missing for one in around if one.missing]
-        return cls(
-            without=tuple(dict.fromkeys(without)), added_biases=missing[0] if missing else ""
-        )
+        missing = "".join(one.missing for one in around)
+        added = [letter for letter in "QKV" if letter in missing]
+        return cls(without=tuple(dict.fromkeys(without)), added_biases=enumeration(added))
 
     @property
     def words(self) -> str:

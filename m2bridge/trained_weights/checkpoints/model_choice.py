@@ -347,7 +347,9 @@ def _unlike_file(
             found.append("rotary positions")
         if of_file.positions:
             found.append(of_file.positions)
-        if norm == "none" and of_file.norm is not None:
+        # An option says the norm before the layers.
+        is_other = norm is not None and (norm, "before") != (of_file.norm, of_file.norm_place)
+        if of_file.norm is not None and is_other:
             found.append(f"the {_NORMS[of_file.norm]} {of_file.norm_place} each layer")
     if what_changes_scores(config) or (of_file is not None and of_file.changes):
         found.append("what else changes its scores")

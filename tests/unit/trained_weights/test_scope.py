@@ -195,6 +195,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]] = {
     "a window": (GPT2 | {"sliding_window": 7}, {}, (*PARTS, "the limit of attention to 7 tokens")),
     "biases": (GPT2, {"biases": "ignore"}, (*PARTS, "biases")),
     "norms": (GPT2, {"norm": "none"}, (*PARTS, "the LayerNorm before each layer")),
+    "another norm": (GPT2, {"norm": "rms"}, (*PARTS, "the LayerNorm before each layer")),
     "ignored": (GPT2, {"ignore": "*mlp*"}, ("ignored arrays", "norms")),
     "rotations": (GPT2 | {"rope_theta": 10000}, {}, (*PARTS, "rotary positions")),
     "caps": (
