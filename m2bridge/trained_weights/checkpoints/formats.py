@@ -40,7 +40,7 @@ def _npy(path: Path) -> Iterator[Tensor]:
         header = _read_header(stream)
         whole = stream.tell() + prod(header.shape) * header.dtype.itemsize
     size = path.stat().st_size
-    if size < whole:
+    if size < whole and header.dtype.kind in _OF_NUMBERS:
         raise ConversionError(_incomplete(size, str(whole)))
     read = _reader_of_numbers(path.stem, header.dtype, partial(_mapped, path))
     yield Tensor(path.stem, header.shape, header.dtype.name, read)
@@ -86,14 +86,17 @@ def _member(path: Path, name: str) -> Any:
         return archive[name]
 
 
+_OF_NUMBERS = "biufc"
+"""The kinds of types of NumPy of Booleans, integers, floats and complex numbers."""
+
+
 def _reader_of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
     """Return the function ``read`` for an array of numbers; for an array of another type, as texts,
     a function that raises ConversionError, so that it is refused only where it is needed.
 
     Booleans and complex numbers are refused when they are read, too, but by their entries.
     """
-    is_of_numbers = dtype.kind in "biufc"  # Booleans, integers, floats and complex numbers
-    return read if is_of_numbers else partial(_refuse, name, dtype.name)
+    return read if dtype.kind in _OF_NUMBERS else partial(_refuse, name, dtype.name)
 
 
 def _refuse(name: str, kind: str) -> Any:

@@ -1220,7 +1220,8 @@ def test_pytorch(
 
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(load=load))
     path = tmp_path / "model.pt"
-    path.write_bytes(b"PK")
+    empty_archive = b"PK\5\6" + bytes(18)
+    path.write_bytes(empty_archive)
     assert len(weights(path, heads=2).heads) == 2
     for refused, said in (
         ([1], "a list and no state dict"),
@@ -1230,6 +1231,9 @@ def test_pytorch(
         with pytest.raises(ConversionError, match=said) as error:
             weights(path)
         assert "\n" not in str(error.value)
+    path.write_bytes(b"PK")
+    with pytest.raises(ConversionError, match="the download is incomplete"):
+        weights(path)
     path.write_bytes(b"cos\nsystem\n(S'true'\ntR.")
     with pytest.raises(ConversionError, match=r"not a file of torch.save"):
         weights(path)

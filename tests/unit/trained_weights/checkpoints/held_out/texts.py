@@ -213,7 +213,7 @@ FILES = {
         | {f"{L}self_attn.q_proj.weight": drawn(2 * D, D)}
         | norm(f"{L}input_layernorm", bias=False),
         config={"model_type": "qwen3_next", **SIZES},
-        refused="heads|O must have a column",
+        refused="half of its rows are gates",
     ),
     "Kosmos-2": File(
         state=fairseq_block(P, "text_model.model.layers.0.")
