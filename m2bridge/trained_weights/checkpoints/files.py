@@ -339,6 +339,10 @@ def _check_is_no_pointer(path: Path) -> None:
     """
     with open(opened(path), "rb") as stream:
         begin = stream.read(512)
+    if begin.startswith(b"version https://git-lfs"):
+        raise ConversionError("it is a pointer of git-lfs and no weights: run git lfs pull there")
+    if begin.startswith(b"GGUF"):
+        raise ConversionError(f"it {_OTHER_FILES['.gguf']}")
     if re.match(rb"\s*<(!doctype|html|head|\?xml)", begin, re.IGNORECASE):
         raise ConversionError(
             "it is a page of HTML and no weights: download the file itself, logged in where the"
@@ -347,15 +351,11 @@ def _check_is_no_pointer(path: Path) -> None:
     if path.suffix.lower() == ".safetensors":
         if begin.startswith((b"PK\x03\x04", b"\x80\x02")):
             raise ConversionError("it is a file of PyTorch: its name should end in .bin or .pt")
-        if begin.isascii() and b"\0" not in begin and not begin.startswith(b"version https:"):
+        if begin.isascii() and b"\0" not in begin:
             raise ConversionError(
                 "it is a text and no weights, as a server answers that it has no such file:"
                 " download the file again"
             )
-    if begin.startswith(b"version https://git-lfs"):
-        raise ConversionError("it is a pointer of git-lfs and no weights: run git lfs pull there")
-    if begin.startswith(b"GGUF"):
-        raise ConversionError(f"it {_OTHER_FILES['.gguf']}")
 
 
 def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:

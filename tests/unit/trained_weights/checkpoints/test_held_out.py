@@ -12,10 +12,15 @@ import pytest
 from safetensors.numpy import save_file
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.checkpoints.accounting import StoredOptions
+from m2bridge.trained_weights.checkpoints.accounting import (
+    StoredOptions,
+    array_uses,
+    left_out_words,
+)
+from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import NAMES, HeadArrays, LayerTensors
 from tests.unit.trained_weights.checkpoints.held_out import (
     encoders,
     further,
@@ -108,3 +113,22 @@ def test_codegen2_has_eight_parts() -> None:
     layers, _, _ = find_layers(state, {}, {}, 4, StoredOptions(layout="by-eighth"))
     with pytest.raises(InvalidCaseError, match="8 does not divide 4 heads"):
         list(layers[0].heads(1, 4))
+
+
+@pytest.mark.slow
+def test_the_text_and_the_list_of_arrays_have_the_same_reasons(tmp_path: Path) -> None:
+    reasons = {*NAMES["reasons"].values(), *NAMES["reasons_by_options"].values()}
+    for number, file in enumerate(file for file in FILES.values() if not file.refused):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        layers, _ = layers_of(file, folder)
+        options = {name: value for name, value in file.options.items() if name != "norm"}
+        stored = StoredOptions(norm=file.options.get("norm"), **options)
+        uses = array_uses(tensors(file.state), layers, stored)
+        unused = [use for use in uses if not use.used_for]
+        assert all(use.kind and use.reason in reasons for use in unused)
+        text = left_out_words(uses)
+        assert all(f": {use.reason}" in text for use in unused)
+        counts = re.findall(r"\((\d+)\)", text)
+        named = sum(use.kind.startswith("'") for use in unused)
+        assert sum(map(int, counts)) + named == len(unused)
