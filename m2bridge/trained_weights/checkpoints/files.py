@@ -348,7 +348,8 @@ def _check_is_no_pointer(path: Path) -> None:
             "it is a page of HTML and no weights: download the file itself, logged in where the"
             " model asks for it"
         )
-    if path.suffix.lower() == ".safetensors":
+    # A file .safetensors begins with the length of its header, any eight bytes, and a brace.
+    if path.suffix.lower() == ".safetensors" and begin[8:9] != b"{":
         if begin.startswith((b"PK\x03\x04", b"\x80\x02")):
             raise ConversionError("it is a file of PyTorch: its name should end in .bin or .pt")
         if begin.isascii() and b"\0" not in begin:

@@ -292,3 +292,15 @@ def test_gates_among_the_rows_of_queries_are_named(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps(config | {"attn_output_gate": True}))
     with pytest.raises(InvalidCaseError, match="multiplies the outputs of heads by gates"):
         weights(tmp_path)
+
+
+def test_a_header_whose_length_looks_like_pytorch_is_read(tmp_path: Path) -> None:
+    """A header of 640 bytes: its length is written as the first bytes of a pickle are."""
+    file = tmp_path / "model.safetensors"
+    arrays = {letter: numpy.eye(2) for letter in "KQV"}
+    for padding in range(640):
+        save_file(arrays, file, metadata={"padding": "x" * padding})
+        if file.read_bytes()[:2] == b"\x80\x02":
+            break
+    assert file.read_bytes()[:9] == b"\x80\x02" + bytes(6) + b"{"
+    assert len(weights(file).heads) == 1
