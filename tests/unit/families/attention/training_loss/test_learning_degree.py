@@ -56,7 +56,7 @@ def test_a_prime_for_which_the_moments_are_degenerate_is_refused(d: int) -> None
     prime = 16411
     case = Case(d=d, d_out=1, a=d, t=prime - 2)
     with pytest.raises(TooExpensiveError, match="degenerate modulo 16411"):
-        checker.numerator(case, checker.random_target(case), prime)
+        checker.numerator(case, checker.target_of_certificates(case), prime)
     shape = LayerSizes(d, 1, d, prime - 2)
     loss = gaussian(shape).towards(random_function(shape, 0), target="")
     assert eliminated_system(loss, prime, Random(0)) is None
@@ -104,10 +104,10 @@ def test_the_two_numbers_that_the_proof_needs_are_never_zero() -> None:
 def test_the_checker_has_the_same_moments_target_and_function(d: int, t: int) -> None:
     """By pairings here, and by cases of tokens where losses are made."""
     case, shape = Case(d, 1, d, t), LayerSizes(d, 1, d, t)
-    assert checker.random_target(case) == list(random_function(shape, 0))
+    assert checker.target_of_certificates(case) == list(random_function(shape, 0))
     loss = gaussian(shape).towards(random_function(shape, 0), "")
     prime = PRIMES[0]
-    by_checker = checker.Quotient(case, checker.random_target(case), prime)
+    by_checker = checker.Quotient(case, checker.target_of_certificates(case), prime)
     by_loss = _Reduced(loss, prime)
     for v in ([1, 0, 3], [2, 5, 7], [1, 1, 1]):
         assert by_checker.value(v[:d]) == by_loss.value(v[:d])
@@ -116,7 +116,7 @@ def test_the_checker_has_the_same_moments_target_and_function(d: int, t: int) ->
 @pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 3), (3, 2)])
 def test_points_are_counted_by_ranks(d: int, t: int) -> None:
     case = Case(d, 1, d, t)
-    target = checker.random_target(case)
+    target = checker.target_of_certificates(case)
     for prime in PRIMES[: 4 - d]:
         assert checker.number_of_points(case, target, prime) == {2: 6, 3: 25}[d]
 
