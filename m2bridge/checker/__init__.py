@@ -34,6 +34,9 @@ from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Wording, Words
 from m2bridge.errors import CertificateError
 
+METHODS_MODULO_PRIMES = {"slices"}
+"""The methods whose numbers are known modulo primes only: these alone decide no statement."""
+
 
 @dataclass(frozen=True, slots=True)
 class FamilyChecker:
@@ -139,20 +142,25 @@ def outcome_of_several(
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
     ``observed`` maps the name of a method to its numbers, None for one that it did not find. The
-    statement is refuted if a method finds a different number, or a different count of numbers.
-    Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
-    UNDECIDED.
+    statement is refuted if an exact method finds a different number, or a different count of
+    numbers. Otherwise one exact method that finds all numbers confirms it, unless numbers that are
+    known modulo primes only differ. In all other cases the outcome is UNDECIDED.
     """
-    outcome = "UNDECIDED"
-    for numbers in observed.values():
+    differing = set[str]()
+    complete = set[str]()
+    for method, numbers in observed.items():
         if len(predicted) != len(numbers):
-            return "REFUTED"
-        for stated_number, seen_number in zip(predicted, numbers, strict=True):
+            differing.add(method)
+        for stated_number, seen_number in zip(predicted, numbers, strict=False):
             if seen_number is not None and seen_number != stated_number:
-                return "REFUTED"
+                differing.add(method)
         if None not in numbers:
-            outcome = "CONFIRMED"
-    return outcome
+            complete.add(method)
+    if differing - METHODS_MODULO_PRIMES:
+        return "REFUTED"
+    if differing or not complete - METHODS_MODULO_PRIMES:
+        return "UNDECIDED"
+    return "CONFIRMED"
 
 
 def statements(

@@ -429,9 +429,8 @@ def _restricted(
         coefficients = [random.randrange(PRIME) for _ in remaining_variables]
         zero = small_ring.constant(0)
         substitutes.append(sum(map(mul, coefficients, remaining_variables), zero))
-    images = []
-    for g in generators:
-        images.append(_modulo_prime(g, variables).compose(*substitutes, ctx=small_ring))
+    residues = [_modulo_prime(g, variables) for g in generators]
+    images = [g.compose(*substitutes, ctx=small_ring) for g in residues]
     return [image for image in images if image]
 
 

@@ -10,7 +10,8 @@ A true certificate must not be rejected by an unlucky draw. Numbers are drawn mo
 2^60. A polynomial of degree n that is not zero modulo the prime is zero at a random point with a
 probability of at most n/2^60 (Schwartz, Zippel), and of the more than 10^16 primes of 61 bits at
 most b/60 divide a given integer of b bits. Degrees are below 10^6 here, and integers have less than
-10^8 bits: so both probabilities are below 10^(−9).
+10^8 bits: so both probabilities are below 10^(−9). (Only networks with activations of a very high
+degree have larger ones; their values modulo the prime are as good as random.)
 """
 
 import secrets

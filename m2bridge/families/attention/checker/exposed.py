@@ -301,7 +301,7 @@ def tangents(weights: Weights, head: Head) -> Iterator[Weights]:
     case = head.case
 
     def units(size: int) -> Iterator[Sparse]:
-        return ({place: 1} for place in product(range(size), repeat=2))
+        return ({place: 1} for place in product(range(size), range(size)))
 
     def minus(matrix: Sparse) -> Sparse:
         return {place: -x for place, x in matrix.items()}
@@ -349,7 +349,7 @@ class Expansion:
         case = self.head.case
         pairs = list(combinations_with_replacement(range(case.d), 2))
         self.indices = [
-            (k, i, *pair) for k, i, pair in product(range(case.d_out), range(case.d), pairs)
+            (k, i, p, q) for k, i, (p, q) in product(range(case.d_out), range(case.d), pairs)
         ]
         self.D = _modulo(self.rows, self.indices)
         # FLINT's square matrix has a basis of the kernel in its first columns, then zeros

@@ -108,9 +108,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
 QUESTIONS = {"learning-degree": learning_degree}
 
 
-def counts_modulo_random_primes(
-    case: Case, target: Sequence[int]
-) -> Iterator[tuple[int, int]]:
+def counts_modulo_random_primes(case: Case, target: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the numbers of critical points for a target, and for a random one, after their primes.
 
     ``target`` has the coordinates of u. TooExpensiveError if not all points are found.

@@ -28,11 +28,7 @@ import flint
 from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
 from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.deep_attention.checker.matrices import (
-    Matrix,
-    product,
-    transposed,
-)
+from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the Gröbner basis
@@ -40,8 +36,9 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 MAX_UNKNOWNS_BY_LAYERS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MAX_MATRIX_ENTRIES = 10**6
-# The largest absolute value of random weights. Weights with a special fibre are zeros of polynomials
-# of degrees below 100. With larger numbers Gröbner bases take longer.
+# The largest absolute value of random weights. Weights with a special fibre are zeros of a
+# polynomial, whose degree has to be above 1000 for a probability of 10^(−9). With larger numbers
+# Gröbner bases take longer.
 LARGEST_WEIGHT = 2**40
 
 
