@@ -9,7 +9,8 @@ lemmas that a certificate lists as ``trusted``, and: rank conditions generate pr
 Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
 it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
 series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md). What no
-theorem says, and only the program that made a certificate, makes it *accepted on trust*.
+theorem says, but only the program that made a certificate, or a count modulo primes, makes it
+*accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
 
 *Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.form``; strict JSON), the wording of statements and lemmas (``wording``,

@@ -348,7 +348,7 @@ class Expansion:
         """A random linear functional ν modulo the prime that vanishes on the image of dφ."""
         case = self.head.case
         pairs = list(combinations_with_replacement(range(case.d), 2))
-        self.indices = [
+        self.indices: list[Any] = [
             (k, i, p, q) for k, i, (p, q) in product(range(case.d_out), range(case.d), pairs)
         ]
         self.D = _modulo(self.rows, self.indices)
