@@ -130,12 +130,12 @@ def count_on_two_primes(loss: Loss, seed: str) -> Counts:
 
 
 def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
-    """The counts, compared with one modulo a prime that the system draws.
+    """The counts, if primes that the system draws have the same numbers; else the numbers of these.
 
     The primes of ``counts`` follow from the loss, so a loss can be chosen for which both are
-    unlucky. If the random prime gives other numbers, more random primes are drawn, until those with
-    the most frequent numbers are two more than the others; these numbers and two of these primes
-    are returned. TimeLimitError or MemoryLimitError at a limit.
+    unlucky. Random primes are drawn until those with the most frequent numbers are two more than
+    the others. If their numbers are not those of ``counts``, they are returned with two of these
+    primes. TimeLimitError or MemoryLimitError at a limit.
 
     Raises
     ------
@@ -145,11 +145,11 @@ def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
     found: dict[int, Count] = {}
     for prime in numbers.random_primes(PRIME_BITS):
         found[prime] = count_modulo(prime, loss)
-        if len(found) == 1 and found[prime] == counts.count:
-            return counts
         agreeing = leading_primes(found, MIN_AGREEING_PRIMES)
         if agreeing:
             first, second, *_ = agreeing
+            if found[first] == counts.count:
+                return counts
             return Counts(found[first], (first, second))
         if len(found) == MOST_TRIED_PRIMES:
             break

@@ -236,7 +236,7 @@ def test_a_number_that_is_not_decided_rests_on_no_lemma() -> None:
     assert (verdict["verdict"], content.trusted) == ("UNDECIDED", ())
 
 
-def test_a_random_prime_is_heard_before_primes_that_follow_from_the_loss(
+def test_random_primes_are_heard_before_primes_that_follow_from_the_loss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The two primes of a case may be unlucky: then random ones decide, if enough of them agree."""
@@ -253,7 +253,8 @@ def test_a_random_prime_is_heard_before_primes_that_follow_from_the_loss(
         assert list(following) == []
         return found
 
-    assert decided(3) is counts
+    assert decided(3, 3) is counts
+    assert decided(6, 3, 3, 3) is counts
     assert decided(6, 6).count.dense == 6
     assert not {*decided(6, 3, 6, 6).primes} & {*PRIMES}
     with pytest.raises(MethodUnavailableError, match="too few have the same numbers"):
