@@ -56,7 +56,8 @@ class Content:
     """The mathematical part of a certificate; fields as in :class:`Certificate`.
 
     ``on_trust`` are the entries of ``trusted`` that follow from no theorem, only from the program
-    that made the certificate. ``on_trust`` is not a field of a certificate; only a checker sets it.
+    that made the certificate or from counts modulo primes. ``on_trust`` is not a field of a
+    certificate; only a checker sets it.
     """
 
     answer: dict[str, Any]

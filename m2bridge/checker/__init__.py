@@ -9,7 +9,8 @@ lemmas that a certificate lists as ``trusted``, and: rank conditions generate pr
 Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
 it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
 series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md). What no
-theorem says, and only the program that made a certificate, makes it *accepted on trust*.
+theorem says, but only the program that made a certificate, or a count modulo primes, makes it
+*accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
 
 *Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.form``; strict JSON), the wording of statements and lemmas (``wording``,
@@ -33,6 +34,9 @@ from typing import Any
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Wording, Words
 from m2bridge.errors import CertificateError
+
+METHODS_MODULO_PRIMES = {"slices"}
+"""The methods whose numbers are known modulo primes only: these alone decide no statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +143,25 @@ def outcome_of_several(
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
     ``observed`` maps the name of a method to its numbers, None for one that it did not find. The
-    statement is refuted if a method finds a different number, or a different count of numbers.
-    Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
-    UNDECIDED.
+    statement is refuted if an exact method finds a different number, or a different count of
+    numbers. Otherwise one exact method that finds all numbers confirms it, unless numbers that are
+    known modulo primes only differ. In all other cases the outcome is UNDECIDED.
     """
-    outcome = "UNDECIDED"
-    for numbers in observed.values():
+    differing = set[str]()
+    complete = set[str]()
+    for method, numbers in observed.items():
         if len(predicted) != len(numbers):
-            return "REFUTED"
-        for stated_number, seen_number in zip(predicted, numbers, strict=True):
+            differing.add(method)
+        for stated_number, seen_number in zip(predicted, numbers, strict=False):
             if seen_number is not None and seen_number != stated_number:
-                return "REFUTED"
+                differing.add(method)
         if None not in numbers:
-            outcome = "CONFIRMED"
-    return outcome
+            complete.add(method)
+    if differing - METHODS_MODULO_PRIMES:
+        return "REFUTED"
+    if differing or not complete - METHODS_MODULO_PRIMES:
+        return "UNDECIDED"
+    return "CONFIRMED"
 
 
 def statements(

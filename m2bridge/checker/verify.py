@@ -51,8 +51,8 @@ class VerifyResult:
     """The result of verifying a certificate.
 
     ``accepted``: every check of the content passed, and only theorems are taken on trust.
-    ``accepted-on-trust``: every check passed, but a part of the content is decided by none of them
-    and rests on the program that made it; the first remark names this part.
+    ``accepted-on-trust``: every check passed, but a part of the content is proved by none of them
+    and rests on the program that made it, or on counts modulo primes; the first remark names it.
     ``program-not-checked`` (a result of the command ``verify`` only, as this package has no
     programs): the content is right, but another release wrote the certificate with a program that
     differs from this release's and was not checked. ``too-expensive``: not decided within the

@@ -333,7 +333,9 @@ def _summary(counts: Counter[str], skipped: str) -> str:
     summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"
     if counts["accepted-on-trust"]:
         trusted = plural(counts["accepted-on-trust"], "certificate")
-        summary += f"\n  {trusted} accepted on trust in Macaulay2, where no check here decides"
+        summary += (
+            f"\n  {trusted} accepted on trust in Macaulay2, or in primes, where no proof decides"
+        )
     if counts["other-release"]:
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify; nothing is decided here"

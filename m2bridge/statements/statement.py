@@ -94,6 +94,10 @@ class Numbers(PartialValue):
         return value_text(self.to_json())
 
 
+METHODS_MODULO_PRIMES = frozenset({"slices"})
+"""The methods of :class:`NumbersByMethod` whose numbers are known modulo random primes only."""
+
+
 @dataclass(frozen=True, slots=True)
 class NumbersByMethod(PartialValue):
     """The same numbers, found by methods that share nothing; each finds all or some of them.
@@ -115,18 +119,27 @@ class NumbersByMethod(PartialValue):
     found: tuple[tuple[str, Numbers], ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """Return REFUTED if some method found a different number, CONFIRMED if none did and one of
-        them found all numbers, else UNDECIDED; and in words what each method found.
+        """Return REFUTED if an exact method found a different number, CONFIRMED if no method did
+        and an exact one found all numbers, else UNDECIDED; and in words what each method found.
+
+        Numbers that are known modulo primes only neither refute nor confirm.
         """
-        decisions = []
-        for _, numbers in self.found:
+        exact_decisions = []
+        differs_modulo_primes = False
+        for name, numbers in self.found:
             decision, _ = numbers.against(predicted)
-            decisions.append(decision)
-        if Decision.REFUTED in decisions:
-            # the numbers of every method, so that one sees which of them are different
-            by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
-            return Decision.REFUTED, f"computed {', '.join(by_method)}, stated {predicted}"
-        if Decision.CONFIRMED in decisions:
+            if name not in METHODS_MODULO_PRIMES:
+                exact_decisions.append(decision)
+            elif decision is Decision.REFUTED:
+                differs_modulo_primes = True
+        # the numbers of every method, so that one sees which of them are different
+        by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
+        all_numbers = f"computed {', '.join(by_method)}, stated {predicted}"
+        if Decision.REFUTED in exact_decisions:
+            return Decision.REFUTED, all_numbers
+        if differs_modulo_primes:
+            return Decision.UNDECIDED, f"{all_numbers}; numbers modulo primes alone refute nothing"
+        if Decision.CONFIRMED in exact_decisions:
             return Decision.CONFIRMED, str(self)
         return Decision.UNDECIDED, str(self)
 

@@ -6,4 +6,4 @@ COMPLETE = ("accepted", "all-sizes", "networks", "deep", "convolutional")
 """Folders of certificates that ``verify`` accepts."""
 
 VERIFIED = (*COMPLETE, "accepted-on-trust")
-"""Folders of certificates that ``verify`` accepts, on trust in Macaulay2 too."""
+"""Folders of certificates that ``verify`` accepts, on trust in Macaulay2 or in primes too."""

@@ -29,6 +29,7 @@ from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -199,7 +200,7 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
     columns = _weight_count(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {columns} columns")
-    random = Random(7)
+    random = unpredictable()
     matrices = []
     for before, after in pairwise(widths):
         matrices.append([_random_vector(before, random) for _ in range(after)])

@@ -346,21 +346,27 @@ def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def number_in(config: Mapping[str, Any], size: str) -> int | None:
-    """Return a size, ``heads``, ``groups``, ``head_size``, ``layers`` or ``width``, under the first
-    of its usual keys with a positive integer, as ``n_head`` for ``heads``.
+    """Return a size, ``heads``, ``groups``, ``head_size``, ``layers`` or ``width``, under its usual
+    keys with positive integers, as ``n_head`` for ``heads``.
 
-    ``None`` where there is no such key, or another part of the model has another number, as
-    ``decoder_attention_heads``.
+    ``None`` where there is no such key, two of them differ, or another part of the model has a
+    different number, as ``decoder_attention_heads``.
     """
+    stated = _numbers_in(config, size)
+    if len(stated) != 1:
+        return None
+    (value,) = stated
     # The numbers of other parts of the model, under keys of their own; ``None`` if a key is
     # missing. The numbers that are there have to be the same.
     others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
-    for key in ARCHITECTURES["sizes"][size]:
-        value = config.get(key)
-        # JSON's true is an int in Python, and no number of heads.
-        if type(value) is int and value > 0:
-            return value if all(other in (None, value) for other in others) else None
-    return None
+    return value if all(other in (None, value) for other in others) else None
+
+
+def _numbers_in(config: Mapping[str, Any], size: str) -> set[int]:
+    """Return the positive integers under the usual keys of a size: more than one if they differ."""
+    values = [config.get(key) for key in ARCHITECTURES["sizes"][size]]
+    # JSON's true is an int in Python, and no number of heads.
+    return {value for value in values if type(value) is int and value > 0}
 
 
 def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
@@ -397,8 +403,8 @@ def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> i
     configuration ``text`` has no positive number for it.
 
     ``rule`` is how it is said, by the row of the table: ``falcon``, ``multi_query``, ``chatglm`` or
-    ``mpt``; ``None`` for a key such as ``num_key_value_heads``. Returned is ``None`` for
-    ``chatglm`` only: if its number of groups counts, and is no positive number.
+    ``mpt``; ``None`` for a key such as ``num_key_value_heads``. Returned is ``None`` if two keys
+    differ, and for ``chatglm`` if its number of groups counts, and is no positive number.
     """
     # new models of falcon have a key with a number, read below as for other models
     is_old_falcon = rule == "falcon" and not text.get("new_decoder_architecture", False)
@@ -414,8 +420,15 @@ def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> i
         attention = text.get("attn_config")
         if not isinstance(attention, Mapping):
             return heads
-        return number_in(attention, "groups") or heads
-    return number_in(text, "groups") or heads
+        return _groups_in(attention, heads)
+    return _groups_in(text, heads)
+
+
+def _groups_in(config: Mapping[str, Any], heads: int) -> int | None:
+    """Return the number of heads of keys under a usual key, ``heads`` without one; ``None`` if two
+    keys differ.
+    """
+    return number_in(config, "groups") if _numbers_in(config, "groups") else heads
 
 
 def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
@@ -423,9 +436,8 @@ def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
     tokens divided by the number of heads; ``None`` if the configuration says neither, or the
     quotient is not an integer.
     """
-    head_size = number_in(text, "head_size")
-    if head_size is not None:
-        return head_size
+    if _numbers_in(text, "head_size"):
+        return number_in(text, "head_size")  # None if two keys differ
     width = number_in(text, "width")
     if width is None or width % heads:
         return None

@@ -484,11 +484,17 @@ def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() 
         (False, True, "REFUTED"),
         (None, 5, "UNDECIDED"),
         (5, None, "UNDECIDED"),
-        ((1, 2), {"slices": (1, 2), "conormal": (1, None)}, "CONFIRMED"),
-        ((1, 2), {"slices": (1, None)}, "UNDECIDED"),
-        ((1, 2), {"slices": (1, 3)}, "REFUTED"),
-        ((1, 2), {"slices": (1, 1)}, "REFUTED"),
-        ((1, 2), {"slices": (1, 2, 0)}, "REFUTED"),
+        ((1, 2), {"integrals": (1, 2), "degree": (1, None)}, "CONFIRMED"),
+        ((1, 2), {"integrals": (1, None)}, "UNDECIDED"),
+        ((1, 2), {"integrals": (1, 3)}, "REFUTED"),
+        ((1, 2), {"integrals": (1, 1)}, "REFUTED"),
+        ((1, 2), {"integrals": (1, 2, 0)}, "REFUTED"),
+        # numbers modulo primes alone decide nothing
+        ((1, 2), {"slices": (1, 2)}, "UNDECIDED"),
+        ((1, 2), {"slices": (1, 3)}, "UNDECIDED"),
+        ((1, 2), {"slices": (1, 2, 0), "integrals": (1, 2)}, "UNDECIDED"),
+        ((1, 2), {"slices": (1, 2), "integrals": (1, 2)}, "CONFIRMED"),
+        ((1, 2), {"slices": (1, 2), "integrals": (1, 3)}, "REFUTED"),
     ],
 )
 def test_a_number_refutes_where_it_is_another(predicted: Any, observed: Any, outcome: str) -> None:

@@ -99,14 +99,18 @@ def test_the_tables_are_about_every_question() -> None:
 
 
 def test_the_tables_say_how_each_field_is_checked() -> None:
-    """What is on trust is named, and it is one thing only."""
+    """What is on trust is named: two things only."""
     on_trust = []
     for kind, fields in tables().items():
         for field, way in fields.items():
             assert way.startswith(WAYS), (kind, field)
             if "on trust" in way:
                 on_trust.append((kind, field))
-    assert on_trust == [(EVERY, "trusted[]"), ("attention: closure", "evidence.generators[]")]
+    assert on_trust == [
+        (EVERY, "trusted[]"),
+        ("attention: closure", "evidence.generators[]"),
+        ("attention: learning-degree", "evidence.learning_degree"),
+    ]
 
 
 def altered(certificate: Certificate) -> Iterator[tuple[str, Certificate]]:

@@ -170,7 +170,6 @@ def test_a_value_goes_with_its_certificate(folder: Path) -> None:
     (folder / "d2-dout1-a2-t2-closure.json").unlink()
     (folder / "d2-dout1-a2-t2-polar.json").unlink()
     (folder / "d2-dout1-a2-t2-polar-degrees.json").unlink()
-    (folder / "d2-dout1-a2-t2-learning-degree.json").unlink()
     (folder / "d3-dout2-a1-t2-degree.json").unlink()
     names = {entry.case.name for entry in atlas(folder).entries}
     assert not names & {"d2-dout1-a2-t2", "d3-dout2-a1-t2"}

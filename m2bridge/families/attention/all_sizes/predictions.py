@@ -232,17 +232,20 @@ class NumbersPrediction:
         """Compare the statement with the numbers of some sizes.
 
         The theorem gives those of all sizes where its conditions hold. The other sizes are open, as
-        there the numbers that are compared need not be the polar degrees.
+        there the numbers that are compared need not be the polar degrees. So are sizes for which
+        only numbers modulo primes differ.
         """
         differ = NONE
+        unknown = ALL.subtract(sizes_with_polar_theorem(facts))
         for known_case in compared_polar_degrees(facts):
             predicted = self.predict(known_case.shape)
             assert predicted is not None, "None is returned for large cases only"
             decision, _ = known_case.polar_degrees.against(predicted)
             if decision is Decision.REFUTED:
                 differ = differ.union(known_case.same_functions)
-        known = sizes_with_polar_theorem(facts)
-        return Conclusion(false=differ.intersect(known), unknown=ALL.subtract(known), vacuous=NONE)
+            if decision is Decision.UNDECIDED:
+                unknown = unknown.union(known_case.same_functions)
+        return Conclusion(false=differ.subtract(unknown), unknown=unknown, vacuous=NONE)
 
 
 @dataclass(frozen=True, slots=True)

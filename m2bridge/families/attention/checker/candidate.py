@@ -16,11 +16,11 @@ stored there, and what was found.
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from random import Random
 from typing import Any
 
 from m2bridge.certificates.form import Difference
 from m2bridge.checker import algebra
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.case import Case
@@ -56,16 +56,15 @@ class Candidate:
         """The number of generators of each degree."""
         return Counter(g.total_degree() for g in self.generators)
 
-    def values_at_random_weights(self, seed: int) -> list[int]:
-        """The coordinates of a point of the closure, the function of random integer weights.
+    def values_at_random_weights(self) -> list[int]:
+        """The coordinates, modulo a prime, of the function of random integer weights.
 
-        They are integers, in the order of the variables of the ring. The weights, and so the point,
-        are determined by ``seed``.
+        They are in the order of the variables of the ring, and the prime is ``algebra.PRIME``.
         """
-        random = Random(seed)
+        random = unpredictable()
         number_of_weights = self.images[0].context().nvars()
-        weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
-        return [int(image(*weights)) for image in self.images]
+        weights = [random.randrange(algebra.PRIME) for _ in range(number_of_weights)]
+        return [int(image(*weights)) % algebra.PRIME for image in self.images]
 
 
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:

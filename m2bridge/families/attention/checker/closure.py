@@ -208,8 +208,9 @@ def _check_at_a_point(candidate: Candidate) -> Difference | None:
 
     None says nothing about other points: see ``_check_identically``.
     """
-    point = candidate.values_at_random_weights(seed=0)
-    if any(g(*point) for g in candidate.generators):
+    point = candidate.values_at_random_weights()
+    # a value that is not zero modulo the prime is not zero
+    if any(int(g(*point)) % algebra.PRIME for g in candidate.generators):
         return NOT_ON_CLOSURE
     return None
 
@@ -536,8 +537,7 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
             # with as many points as monomials the rank can be the dimension of the part; with fewer
             # it could be too small for this reason alone
             while len(points) < len(monomials):
-                point = candidate.values_at_random_weights(seed=len(points))
-                points.append(point)
+                points.append(candidate.values_at_random_weights())
             lower_bound += _rank_of_values(monomials, points[: len(monomials)])
         dimension = algebra.hilbert_function(series, n)
         failure = difference(dimension, lower_bound, f"ideal in degree {n}")

@@ -31,7 +31,6 @@ stored differs. WORDS has the sentences of certificates, of words.toml.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
-from random import Random
 from typing import Any, NamedTuple
 
 import flint
@@ -40,6 +39,7 @@ from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank, ring
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import (
     Case,
@@ -301,7 +301,7 @@ def tangents(weights: Weights, head: Head) -> Iterator[Weights]:
     case = head.case
 
     def units(size: int) -> Iterator[Sparse]:
-        return ({place: 1} for place in product(range(size), repeat=2))
+        return ({place: 1} for place in product(range(size), range(size)))
 
     def minus(matrix: Sparse) -> Sparse:
         return {place: -x for place, x in matrix.items()}
@@ -342,18 +342,19 @@ class Expansion:
                 if len(positions) == 1:
                     self.rows[positions[0]][index] = coefficient
         self.rank = rank(self.rows)
-        self.nu = self._random_functional(Random(f"{head} {kind}"))
+        self.nu = self._random_functional()
 
-    def _random_functional(self, random: Random) -> dict[Any, int]:
+    def _random_functional(self) -> dict[Any, int]:
         """A random linear functional ν modulo the prime that vanishes on the image of dφ."""
         case = self.head.case
         pairs = list(combinations_with_replacement(range(case.d), 2))
-        self.indices = [
-            (k, i, *pair) for k, i, pair in product(range(case.d_out), range(case.d), pairs)
+        self.indices: list[Any] = [
+            (k, i, p, q) for k, i, (p, q) in product(range(case.d_out), range(case.d), pairs)
         ]
         self.D = _modulo(self.rows, self.indices)
         # FLINT's square matrix has a basis of the kernel in its first columns, then zeros
         kernel, _ = self.D.nullspace()
+        random = unpredictable()
         factors = [random.randrange(PRIME) for _ in self.indices]
         nu = kernel * flint.nmod_mat(len(factors), 1, factors, PRIME)
         return dict(zip(self.indices, map(int, nu.entries()), strict=True))
@@ -363,7 +364,7 @@ class Expansion:
 
         D is the matrix of dφ, G a diagonal matrix of random g > 0, and H the Hessian matrix of ν∘φ.
         """
-        random = Random(str(self.kind))
+        random = unpredictable()
         g = {index: random.randrange(1, PRIME) for index in self.indices}
         weighted = [{index: x * g[index] for index, x in row.items()} for row in self.rows]
         hessian: list[dict[int, int]] = [{} for _ in self.entries]

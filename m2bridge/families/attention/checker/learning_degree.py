@@ -5,9 +5,11 @@ of the largest part of −2L that depends on A, a function F of v; and F = N/q³
 form N of degree 6.
 Proved in: docs/learning-degrees.md (theorem-learning-degree, 1) and docs/checkers.md
 (lemma-count).
-Computed here, modulo each of two primes that a certificate names: N, from values of F; and the
-number of its critical points, with multiplicities, by ranks.
-On trust: the lemmas that a certificate lists.
+Computed here, modulo primes that the checker draws (draws.py): N, from values of F; and the number
+of its critical points, with multiplicities, by ranks. That is done for the target of the
+certificate, and for a target that the checker draws.
+On trust: the lemmas that a certificate lists. One of them says that the number over the complex
+numbers is the one modulo primes: no theorem says so, and the certificate is accepted on trust.
 
 Notation. d' = 1, a ≥ d, and c_{i,p,q} are the coordinates of functions, the coefficients of
 x_i y_p y_q. G is the matrix of E[S_pq x_i · S_uv x_j], with the sum S of y yᵀ over t tokens y, of
@@ -21,6 +23,7 @@ of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from random import Random
 from typing import Any, NamedTuple
@@ -29,6 +32,7 @@ import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.checker import global_verdict, statements
+from m2bridge.checker.draws import random_prime, unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import (
@@ -49,9 +53,12 @@ HYPOTHESES = (*TOKENS, "one-output")
 LARGEST_DIMENSION = 4
 """The largest dimension d of tokens for which points are counted. For d = 4 the matrices have some
 thousand rows and columns, which takes half a minute; for d = 5 they have some ten thousand."""
+LARGEST_TOKENS = 10**6
+"""The largest number t of tokens for which points are counted: moments are polynomials in t."""
 SMALLEST_PRIME, LARGEST_PRIME = 2**14, 2**15
+"""Bounds for the primes that a certificate names; nothing is computed modulo these."""
 LARGEST_TARGET = 9
-"""The largest absolute value of the coordinates of a target."""
+"""The largest absolute value of the coordinates of the target of a certificate."""
 SPARE = 5
 """How many more values of F are computed than determine N: N has to agree with them, too."""
 POWER = 2
@@ -64,10 +71,10 @@ DEGREES = range(8, 18, 2)
 def learning_degree(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the number of critical points: that number, and the verdict.
 
-    The points are counted modulo each of the two primes of the certificate. Where a hypothesis
-    fails nothing is counted, and the verdict names the hypothesis. A difference if the certificate
-    does not have two primes within the bounds, or if one of the counts is not the stored number.
-    TooExpensiveError for d above LARGEST_DIMENSION.
+    The points are counted for two targets, each modulo a prime of its own, and the first count that
+    is not the stored number is a difference; so is evidence whose primes are not two primes within
+    the bounds. Where a hypothesis fails nothing is counted, and the verdict names the hypothesis.
+    TooExpensiveError for d above LARGEST_DIMENSION, or t above LARGEST_TOKENS.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
@@ -76,40 +83,42 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
         return inapplicable(listed, reason)
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
+    if case.t > LARGEST_TOKENS:
+        raise TooExpensiveError("case", f"points are counted for t ≤ {LARGEST_TOKENS} only")
     primes: Any = certificate.evidence.get("primes")
     if not _are_two_primes(primes):
         return Difference("evidence.primes", f"{primes!r:.80}", "two primes from 2^14 to 2^15")
-    target = random_target(case)
+    target = target_of_certificates(case)
     stored = certificate.evidence.get("learning_degree")
-    observed = _count_modulo_both(case, target, primes, stored)
-    if isinstance(observed, Difference):
-        return observed
+    for prime, count in counts_modulo_random_primes(case, target):
+        if count != stored:
+            found = f"{count} modulo {prime}"
+            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
     verdicts = [
-        global_verdict(words, hypothesis=None, predicted=predicted, observed=observed)
+        global_verdict(words, hypothesis=None, predicted=predicted, observed=stored)
         for words in listed
     ]
-    evidence = {"learning_degree": observed, "primes": primes, "target": target}
-    return statements(WORDS, listed, verdicts, evidence)
+    evidence = {"learning_degree": stored, "primes": primes, "target": target}
+    content = statements(WORDS, listed, verdicts, evidence)
+    # the number is known modulo primes only
+    return replace(content, on_trust=(WORDS.lemmas["two-primes"],))
 
 
 QUESTIONS = {"learning-degree": learning_degree}
 
 
-def _count_modulo_both(
-    case: Case, target: Sequence[int], primes: Sequence[int], stored: Any
-) -> int | Difference:
-    """The number of critical points, counted modulo each of two primes; a difference if it is not
-    the number that a certificate has, ``stored``.
+def counts_modulo_random_primes(case: Case, target: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of critical points for a target, and for a random one, after their primes.
 
     ``target`` has the coordinates of u. TooExpensiveError if not all points are found.
     """
-    counts = [number_of_points(case, target, prime) for prime in primes]
-    for prime, count in zip(primes, counts, strict=True):
-        if count != stored:
-            found = f"{count} modulo {prime}"
-            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
-    return counts[0]  # the stored number, as both are
+    prime = random_prime()
+    yield prime, number_of_points(case, target, prime)
+    another_prime = random_prime()
+    random = unpredictable()
+    another_target = [random.randrange(another_prime) for _ in target]
+    yield another_prime, number_of_points(case, another_target, another_prime)
 
 
 def _are_two_primes(primes: Any) -> bool:
@@ -143,10 +152,11 @@ def stirling_number(elements: int, blocks: int) -> int:
     return with_others + alone
 
 
-def random_target(case: Case) -> list[int]:
-    """The coordinates c_{i,p,q} of the target u, in increasing order of (i, p, q), p ≤ q.
+def target_of_certificates(case: Case) -> list[int]:
+    """The coordinates c_{i,p,q} of the target u of a case, in increasing order of (i, p, q), p ≤ q.
 
-    They are the first of one sequence of random integers, the same for all cases and all checks.
+    They are the first of one sequence of integers, the same for all cases, from which the program
+    takes them. A number that is right for this target alone is found by the second count.
     """
     random = Random("target 0")
     return [random.randint(-LARGEST_TARGET, LARGEST_TARGET) for _ in range(case.coordinate_count)]
@@ -264,7 +274,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
     with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
     TooExpensiveError if there is no such N, or F has no value at more than half of the v. A prime
-    that divides t + 2, for example, leaves F without values; for most primes few v are lost.
+    that divides t + 2, for example, leaves F without values; for other primes few v are lost.
     """
     exponents = list(monomials(case.d, 6))
     equations = _equations_of_numerator(case, Quotient(case, target, prime), exponents)
@@ -285,7 +295,7 @@ def _equations_of_numerator(
     equations are needed.
     """
     prime = quotient.prime
-    random = Random(f"{case} {prime}")
+    random = unpredictable()
     number_of_equations = len(exponents) + SPARE
     equations: list[list[int]] = []
     for _ in range(2 * number_of_equations):

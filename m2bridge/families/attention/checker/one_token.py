@@ -15,9 +15,9 @@ variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective 
 
 from functools import lru_cache
 from math import comb, prod
-from random import Random
 
 from m2bridge.checker import algebra
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import Case, images
 from m2bridge.families.attention.checker.degree import MAX_HILBERT_VALUES
@@ -83,9 +83,9 @@ def _rank_of_differential(case: Case) -> int:
     It is a lower bound for the rank over QQ.
     """
     coordinates = list(images(case.d_out, case.d, case.d, case.alpha, case.t).values())
-    random = Random(0)
+    random = unpredictable()
     number_of_weights = coordinates[0].context().nvars()
-    weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
+    weights = [random.randrange(algebra.PRIME) for _ in range(number_of_weights)]
     jacobian = []
     for coordinate in coordinates:
         row = [int(coordinate.derivative(j)(*weights)) for j in range(number_of_weights)]

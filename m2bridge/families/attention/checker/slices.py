@@ -33,10 +33,9 @@ from typing import Any
 
 import flint
 
+from m2bridge.checker.algebra import PRIME
+from m2bridge.checker.draws import unpredictable
 from m2bridge.families.attention.checker.case import Case
-
-SLICE_PRIME = 2**31 - 1
-"""A Mersenne prime; so large that a random form is special with a probability of about 10^(−8)."""
 
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
 # a multilinear form: coefficients, by one variable of each factor
@@ -195,9 +194,9 @@ class Source:
 
         The restriction is a matrix, (monomials of the multidegree) × (basis of the functions on the
         section by the hyperplanes). The forms span a general linear space of hyperplanes, of
-        dimension i + 1. Both are the same whenever the function is called.
+        dimension i + 1.
         """
-        random = Random(hyperplanes)  # seeded with i
+        random = unpredictable()
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
         return self._restriction(equations), spanning
@@ -257,7 +256,7 @@ class Source:
         outputs = range(self.sizes[-1] // 2)
         has_factors_of_k_and_q = len(self.sizes) == 3
         for k, i, (p, q) in product(outputs, range(2), pairs):
-            coefficient = random.randrange(1, SLICE_PRIME)
+            coefficient = random.randrange(1, PRIME)
             for row_of_a, column_of_v in {(p, q), (q, p)}:  # one pair only if p = q
                 variables_of_a: tuple[int, ...] = (2 * row_of_a + i,)
                 if has_factors_of_k_and_q:
@@ -278,7 +277,7 @@ class Source:
         reduced, rank = matrix(self._multiples_of(equations), size).rref()
         leading = leading_columns(reduced, rank)
         basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
-        restriction = flint.nmod_mat(size, len(basis), SLICE_PRIME)
+        restriction = flint.nmod_mat(size, len(basis), PRIME)
         for position, column in enumerate(basis):
             restriction[column, position] = 1
             for row, leading_column in enumerate(leading):
@@ -369,11 +368,11 @@ def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> 
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:
-    """The rank modulo SLICE_PRIME of a matrix with these rows, of which there is at least one."""
+    """The rank modulo PRIME of a matrix with these rows, of which there is at least one."""
     entries: list[int] = []
     for row in rows:
         entries += row
-    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, SLICE_PRIME).rank())
+    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
@@ -399,12 +398,12 @@ def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Mono
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The FLINT matrix modulo SLICE_PRIME with these rows, {column: entry}, and ``size`` columns.
+    """The FLINT matrix modulo PRIME with these rows, {column: entry}, and ``size`` columns.
 
     Entries are reduced modulo the prime, and those that a row leaves out are zero. Without rows the
     matrix has one row of zeros, as FLINT needs one.
     """
-    found = flint.nmod_mat(max(1, len(rows)), size, SLICE_PRIME)
+    found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
     for number, row in enumerate(rows):
         for column, coefficient in row.items():
             found[number, column] = coefficient

@@ -2,8 +2,10 @@
 
 The target, a function, has random integers as coordinates. The critical points are those of the
 squared loss with this target, as a function of the weights (A, V); complex ones are counted. Their
-number is computed modulo two primes that agree. Where that is done from the whole gradient, they
-are counted again with A eliminated: for fixed V the loss is quadratic in A, so that only V is left.
+number is computed modulo two primes that agree, which follow from the case, and modulo two that the
+system draws, since a case can be chosen for which the others are unlucky. Where that is done from
+the whole gradient, they are counted again with A eliminated: for fixed V the loss is quadratic in
+A, so that only V is left.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import (
     Counts,
+    compared_modulo_random_primes,
     count_eliminated,
     count_on_two_primes,
     script_for_two_primes,
@@ -135,7 +138,8 @@ def observe_learning_degree(
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:
-        counts = count_on_two_primes(loss, prime_seed_text(loss))
+        of_the_program = count_on_two_primes(loss, prime_seed_text(loss))
+        counts = compared_modulo_random_primes(loss, of_the_program)
         remarks = _compare_with_elimination(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)

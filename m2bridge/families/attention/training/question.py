@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine.script import Script
-from m2bridge.errors import TimeLimitError
+from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 
 _Observed = TypeVar("_Observed")
+
+MOST_CERTIFIED_TOKENS = 10**6
+"""The largest t for which the checker counts critical points."""
 
 
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
@@ -173,9 +176,16 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         ------
         TimeLimitError
             If a limit was reached.
+        TooLargeError
+            For more tokens than the checker takes.
         """
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
+        if model.t > MOST_CERTIFIED_TOKENS:
+            raise TooLargeError(
+                f"certificates on the learning degree are for t ≤ {MOST_CERTIFIED_TOKENS}, not"
+                f" {model.t}: take a smaller t, or ask 'cross-check learning-degree'"
+            )
         # imported here with SymPy, without which a batch is planned
         with importing():
             from m2bridge.families.attention.observations.learning_degree import (
@@ -193,13 +203,14 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         """The content of a certificate: verdict, evidence and lemmas.
 
         The evidence is the number of points, the primes and the target. Without an observation,
-        where the statement does not apply, there is the verdict alone, NOT_APPLICABLE.
+        where the statement does not apply, there is the verdict alone, NOT_APPLICABLE. An UNDECIDED
+        verdict, for points that are not isolated, rests on no lemma.
         """
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
             return Content(answer, {}, trusted=())
-        return Content(answer, observed.evidence(), self.statement.trusted)
+        return Content(answer, observed.evidence(), verdict.trusted)
 
     def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
         """How observed and predicted number compare, in words, with the primes.

@@ -20,6 +20,7 @@ from random import Random
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra import numbers
 from m2bridge.algebra.numbers import is_prime
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
@@ -40,6 +41,12 @@ from m2bridge.families.attention.training_loss.gradient import (
 )
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check
+from m2bridge.maps.degrees.counting_primes import (
+    MIN_AGREEING_PRIMES,
+    PRIME_BITS,
+    disagreement_error,
+    leading_primes,
+)
 
 SMALLEST_PRIME = 2**14
 LARGEST_PRIME = 2**15
@@ -120,6 +127,33 @@ def count_on_two_primes(loss: Loss, seed: str) -> Counts:
         f"modulo the primes {listed} no two have the same number of critical points: take another"
         " --seed"
     )
+
+
+def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
+    """The counts, if primes that the system draws have the same numbers; else the numbers of these.
+
+    The primes of ``counts`` follow from the loss, so a loss can be chosen for which both are
+    unlucky. Random primes are drawn until those with the most frequent numbers are two more than
+    the others. If their numbers are not those of ``counts``, they are returned with two of these
+    primes. TimeLimitError or MemoryLimitError at a limit.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If too few of :data:`MOST_TRIED_PRIMES` random primes have the same numbers.
+    """
+    found: dict[int, Count] = {}
+    for prime in numbers.random_primes(PRIME_BITS):
+        found[prime] = count_modulo(prime, loss)
+        agreeing = leading_primes(found, MIN_AGREEING_PRIMES)
+        if agreeing:
+            first, second, *_ = agreeing
+            if found[first] == counts.count:
+                return counts
+            return Counts(found[first], (first, second))
+        if len(found) == MOST_TRIED_PRIMES:
+            break
+    raise disagreement_error([*counts.primes, *found])
 
 
 def count_modulo(prime: int, loss: Loss) -> Count:

@@ -1,8 +1,8 @@
 """The fibres of the map from filters to functions of a convolutional network, point by point.
 
-Of one fibre for each type of zeros all points are found: filters with moved zeros have the same
-function, the differential is injective there, so that they are reduced points of the fibre, and
-Gröbner bases over QQ find no further points.
+Of one fibre for each type of zeros, over random filters that are drawn for each check, all points
+are found: filters with moved zeros have the same function, the differential is injective there, so
+that they are reduced points of the fibre, and Gröbner bases over QQ find no further points.
 
 *Notation.* A network has L filters w_i of sizes k_i, and activation degree r, its ``degree``. The
 output f is a form of degree D = r^(L − 1) in the inputs x_1 to x_n, n = 1 + Σ(k_i − 1), and of
@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import comb
 from operator import add
-from random import Random
 from typing import Any
 
 from m2bridge.checker.algebra import groebner_basis, hilbert_series, minimal, ring
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.convolutional_network.checker.ranks import (
     Filters,
@@ -31,6 +31,9 @@ from m2bridge.families.convolutional_network.checker.ranks import (
 MAX_TYPES = 128
 MAX_FIBRE_UNKNOWNS = 16
 MAX_FORM_COEFFICIENTS = 6000
+# The largest entry of random filters: from so many numbers special filters are drawn with a
+# probability below 10^(−9).
+LARGEST_ENTRY = 2**40
 
 # (e, P): (e_1, …, e_L) are the numbers of zeros at the ends of each filter, and P is the number of
 # zeros in front of all filters together.
@@ -87,7 +90,7 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
     """
     e, P = zeros
     _check_fibre_price(sizes, degree)
-    cores = [_core(i, size - count) for i, (size, count) in enumerate(zip(sizes, e, strict=True))]
+    cores = [_core(size - count) for size, count in zip(sizes, e, strict=True)]
     points = [_with_zeros(cores, p, e) for p in placements(zeros)]
     # the coefficients of f, which must be the same for all points
     function = _coefficients(points[0], degree)
@@ -132,13 +135,10 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
         raise TooExpensiveError("case", f"a form with {coefficients} coefficients")
 
 
-def _core(i: int, size: int) -> list[int]:
-    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers.
-
-    They depend on i and ``size`` alone, so all checks use the same ones.
-    """
-    random = Random(100 + i)
-    return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
+def _core(size: int) -> list[int]:
+    """The ``size`` entries of a filter between its zeros: 1, and then random nonzero numbers."""
+    random = unpredictable()
+    return [1, *(random.randint(1, LARGEST_ENTRY) for _ in range(size - 1))]
 
 
 def _with_zeros(cores: Filters, p: Sequence[int], e: Sequence[int]) -> Filters:

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import comb
 from operator import mul
-from random import Random
 from typing import NamedTuple
 
 from m2bridge.checker.algebra import PRIME, rank_modulo
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
 
 # Multiplications for all rows of the matrix whose rank is computed: some minutes.
@@ -42,7 +42,7 @@ def lower_bound(sizes: Sizes, degree: int) -> int:
 
     It is found modulo PRIME, at one point. TooExpensiveError as of :func:`differential_rank`.
     """
-    random = Random(11)
+    random = unpredictable()
     filters = [[random.randrange(PRIME) for _ in range(size)] for size in sizes]
     return differential_rank(filters, degree)
 
@@ -61,7 +61,7 @@ def differential_rank(filters: Filters, degree: int) -> int:
     count = upper_bound(sizes) + 5
     if count * inputs * max(sizes) * sum(sizes) > MAX_GRADIENT_STEPS:
         raise TooExpensiveError("case", f"{count} gradients by {sum(sizes)} weights")
-    random = Random(17)
+    random = unpredictable()
     rows = []
     for _ in range(count):
         x = [random.randrange(PRIME) for _ in range(inputs)]

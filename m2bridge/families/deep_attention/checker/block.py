@@ -32,12 +32,14 @@ from typing import Any
 import flint
 
 from m2bridge.checker.algebra import PRIME
+from m2bridge.checker.draws import random_prime, unpredictable
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.matrices import Matrix, minimal_standard, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # The seed of the point of a certificate, and the prime modulo which the program that makes
-# certificates finds the rank there: both are part of the evidence. PRIME is the checker's own.
+# certificates finds the rank there: both are part of the evidence. The checker computes modulo
+# primes of its own, at this point and at a second one.
 BLOCK_POINT_SEED = 20250417
 STATED_PRIME = 2**31 - 1
 # Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
@@ -137,9 +139,9 @@ def _rank(block: Block, upper: int) -> int:
     equal to ``upper`` is the rank over QQ, so proved; a smaller one proves only a lower bound.
 
     The rank is found at two points, each modulo a prime of its own: at the point of the
-    certificate, from BLOCK_POINT_SEED, modulo PRIME; and at another random point modulo
-    STATED_PRIME. That both ranks agree is a further test: ContradictionError if they do not, also
-    if just one of the two points is bad. TooExpensiveError if the block is too large.
+    certificate, from BLOCK_POINT_SEED, modulo PRIME; and at a random point modulo another random
+    prime. That both ranks agree is a further test: ContradictionError if they do not, also if just
+    one of the two points is bad. TooExpensiveError if the block is too large.
 
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
@@ -147,14 +149,15 @@ def _rank(block: Block, upper: int) -> int:
     if block.columns**2 * block.layers * block.length > MAX_BLOCK_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
     numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
-    random = Random(1)
+    random = unpredictable()
+    another_prime = random_prime()
     # One number for each parameter suffices: a 2 × 2 matrix C_k of rank one takes four numbers, its
     # column and its row, and every other one takes its entries.
-    other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(block.columns))
+    other_numbers = (random.randrange(1, another_prime) for _ in range(block.columns))
     point = _parameters(block, numbers_of_certificate)
     other_point = _parameters(block, other_numbers)
     rank = _rank_at(block, point, prime=PRIME, upper=upper)
-    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, upper=upper)
+    other_rank = _rank_at(block, other_point, prime=another_prime, upper=upper)
     if rank != other_rank:
         raise ContradictionError(f"ranks {rank} and {other_rank} of {block}")
     return rank
@@ -194,7 +197,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
     The result is the rank of all rows: if it is less than ``upper``, the differential may have a
     larger rank.
     """
-    random = Random(2)
+    random = unpredictable()
     rows: list[list[int]] = []
     # less than any rank, as none has been computed
     rank = -1

@@ -6,7 +6,8 @@ alike. *Taken on trust*: this, and FLINT's Gröbner bases.
 *Checked here*: one fibre. Its equations say that the function of unknown matrices (B_1, …, B_l, N)
 is that of the weights (A_1, …, A_l, M). The entry (1, 1) of B_k is that of A_k; if these are not
 zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once ("Fibres and
-closedness" in docs/deep-attention-programs.md). The weights are not those of the program.
+closedness" in docs/deep-attention-programs.md). The weights are drawn for each check, from so many
+numbers that they are special with a probability below 10^(−9).
 
 *Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l, with n = d_0 inputs,
 and t tokens, the columns of the n × t matrix X; S = XXᵀ. Layer k has the attention matrix A_k and
@@ -25,13 +26,9 @@ from typing import Any, NamedTuple
 import flint
 
 from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.deep_attention.checker.matrices import (
-    Matrix,
-    minimal_standard,
-    product,
-    transposed,
-)
+from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the Gröbner basis
@@ -39,10 +36,10 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 MAX_UNKNOWNS_BY_LAYERS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MAX_MATRIX_ENTRIES = 10**6
-# The seed of the random weights. The program takes another one for fibres (that of points in
-# block.py has nothing to do with it): so if the fibre of one function is not a general one, this is
-# noticed, unless it happens twice.
-FIBRE_SEED = 20250417
+# The largest absolute value of random weights. Weights with a special fibre are zeros of a
+# polynomial, whose degree has to be above 1000 for a probability of 10^(−9). With larger numbers
+# Gröbner bases take longer.
+LARGEST_WEIGHT = 2**40
 
 
 def unknown_count(network: Network) -> int:
@@ -205,7 +202,7 @@ def _weights(network: Network) -> _VirtualWeights:
     Weights are drawn until all A'_k and M have the ranks that they have in general, and until the
     virtual weights lie in the chart: no A'_k has the first entry 0, and Me_1 is not 0.
     """
-    draws = _draws(FIBRE_SEED)
+    draws = _draws()
     general_ranks = [*network.ranks, min(network.widths)]
     while True:
         weights = _virtual_weights(network, draws)
@@ -241,13 +238,11 @@ def _virtual_weights(network: Network, draws: Iterator[int]) -> _VirtualWeights:
     return _VirtualWeights(attention, M)
 
 
-def _draws(seed: int) -> Iterator[int]:
-    """Yield random numbers from ±1, …, ±5, without end."""
-    states = minimal_standard(seed)
+def _draws() -> Iterator[int]:
+    """Yield random numbers from ±1 to ±LARGEST_WEIGHT, without end."""
+    random = unpredictable()
     while True:
-        absolute_value = 1 + next(states) % 5
-        sign = (-1) ** (next(states) % 2)
-        yield absolute_value * sign
+        yield random.choice((-1, 1)) * random.randint(1, LARGEST_WEIGHT)
 
 
 def _matrix(entries: Iterator[Any], rows: int, columns: int) -> Matrix:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import flint
 
 from m2bridge.checker.algebra import PRIME, rank_modulo
+from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.block import (
     BLOCK_POINT_SEED,
@@ -162,7 +163,7 @@ def attention_rank(d: int, a: int) -> int:
     # with d rows KᵀQ is any matrix, so more rows change nothing
     rows = min(a, d)
     _check_price(2 * rows * d, d * d)
-    random = Random(3)
+    random = unpredictable()
     K = _random(rows, d, random)
     Q = _random(rows, d, random)
     tangents = []
@@ -183,7 +184,7 @@ def virtual_rank(network: Network) -> int:
     coordinates = network.depth * n * n + network.widths[-1] * n
     # each of ``count`` derivatives is found by products with matrices of ``count`` entries in all
     _check_price(count, coordinates, steps=count**2)
-    random = Random(4)
+    random = unpredictable()
     # virtual weights are those of one head in each layer
     layers = [_random_head(*sizes, random) for sizes in network.layers]
     entering = _products_of_values(layers, n)
@@ -246,7 +247,7 @@ def function_rank(network: Network, upper: int) -> int:
     """
     rows = upper + 5
     _check_price(rows, weight_count(network))
-    random = Random(5)
+    random = unpredictable()
     tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
     gradients = [

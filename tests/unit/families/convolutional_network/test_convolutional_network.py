@@ -132,7 +132,7 @@ def test_all_fibres_have_the_stated_points(filters: Sizes, degree: int) -> None:
 @pytest.mark.parametrize(("filters", "points"), [((2, 2), 2), ((3, 3), 6), ((3, 2), 3)])
 def test_without_activation_roots_are_distributed(filters: Sizes, points: int) -> None:
     """A polynomial of degree 2, 4, 3 has as many factors of degree 1, 2, 2."""
-    cores = [checked_fibres._core(i, size) for i, size in enumerate(filters)]
+    cores = [checked_fibres._core(size) for size in filters]
     function = checked_fibres._coefficients(cores, 1)
     assert checked_fibres._length_with_zeros(filters, 1, (0,) * len(filters), function) == points
     assert checked_fibres.fibre_length(filters, 1, ((0,) * len(filters), 0)) is None

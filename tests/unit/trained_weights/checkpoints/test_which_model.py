@@ -371,3 +371,26 @@ def test_a_configuration_that_names_no_model_leaves_it_to_the_names(tmp_path: Pa
     ):
         (tmp_path / "config.json").write_text(json.dumps(config))
         assert first_line(weights(tmp_path, heads=HEADS)).startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"n_head": 4}, (4, 4, 2)),
+        ({"n_head": 4, "num_heads": 4}, (4, 4, 2)),
+        ({"n_head": 4, "num_heads": 2}, (None, None, None)),
+        ({"n_head": 4, "num_key_value_heads": 2, "num_kv_heads": 2}, (4, 2, 2)),
+        ({"n_head": 4, "head_dim": 3, "d_head": 5}, (4, 4, None)),
+    ],
+)
+def test_of_two_keys_that_differ_none_is_taken(
+    keys: dict[str, int], expected: tuple[int | None, ...]
+) -> None:
+    found = read_architecture({"model_type": "llama", "hidden_size": 8} | keys)
+    assert found is not None
+    assert (found.heads, found.key_value_heads, found.head_size) == expected
+
+
+def test_numbers_of_heads_of_keys_that_differ_are_refused() -> None:
+    keys = {"num_attention_heads": 4, "num_key_value_heads": 2, "num_kv_heads": 1}
+    assert read_architecture({"model_type": "llama", "hidden_size": 8} | keys) is None

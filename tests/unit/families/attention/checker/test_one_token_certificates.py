@@ -191,7 +191,9 @@ def test_the_command_counts_what_is_on_trust_apart(
     assert commands.run() == 0
     *_, counts, line = capsys.readouterr().out.splitlines()
     assert counts == "  2 certificates: 1 accepted, 1 accepted-on-trust"
-    assert line == ("  1 certificate accepted on trust in Macaulay2, where no check here decides")
+    assert line == (
+        "  1 certificate accepted on trust in Macaulay2, or in primes, where no proof decides"
+    )
     monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *paths, "--json"])
     assert commands.run() == 0
     found = json.loads(capsys.readouterr().out)

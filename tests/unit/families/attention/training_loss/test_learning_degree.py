@@ -1,5 +1,6 @@
 """The learning degree for one output: the numbers of its theorem, and its certificates."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -9,12 +10,16 @@ from typing import Any
 import flint
 import pytest
 
-from m2bridge.certificates.form import read
-from m2bridge.errors import TooExpensiveError
+from m2bridge.certificates.form import Certificate, read
+from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import learning_degree as checker
 from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.statements import WORDS
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training.question import LEARNING_DEGREE
+from m2bridge.families.attention.training_loss import counting
 from m2bridge.families.attention.training_loss.counting import Count, Counts
 from m2bridge.families.attention.training_loss.eliminated import _Reduced, eliminated_system
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
@@ -56,7 +61,7 @@ def test_a_prime_for_which_the_moments_are_degenerate_is_refused(d: int) -> None
     prime = 16411
     case = Case(d=d, d_out=1, a=d, t=prime - 2)
     with pytest.raises(TooExpensiveError, match="degenerate modulo 16411"):
-        checker.numerator(case, checker.random_target(case), prime)
+        checker.numerator(case, checker.target_of_certificates(case), prime)
     shape = LayerSizes(d, 1, d, prime - 2)
     loss = gaussian(shape).towards(random_function(shape, 0), target="")
     assert eliminated_system(loss, prime, Random(0)) is None
@@ -104,10 +109,10 @@ def test_the_two_numbers_that_the_proof_needs_are_never_zero() -> None:
 def test_the_checker_has_the_same_moments_target_and_function(d: int, t: int) -> None:
     """By pairings here, and by cases of tokens where losses are made."""
     case, shape = Case(d, 1, d, t), LayerSizes(d, 1, d, t)
-    assert checker.random_target(case) == list(random_function(shape, 0))
+    assert checker.target_of_certificates(case) == list(random_function(shape, 0))
     loss = gaussian(shape).towards(random_function(shape, 0), "")
     prime = PRIMES[0]
-    by_checker = checker.Quotient(case, checker.random_target(case), prime)
+    by_checker = checker.Quotient(case, checker.target_of_certificates(case), prime)
     by_loss = _Reduced(loss, prime)
     for v in ([1, 0, 3], [2, 5, 7], [1, 1, 1]):
         assert by_checker.value(v[:d]) == by_loss.value(v[:d])
@@ -116,7 +121,7 @@ def test_the_checker_has_the_same_moments_target_and_function(d: int, t: int) ->
 @pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 3), (3, 2)])
 def test_points_are_counted_by_ranks(d: int, t: int) -> None:
     case = Case(d, 1, d, t)
-    target = checker.random_target(case)
+    target = checker.target_of_certificates(case)
     for prime in PRIMES[: 4 - d]:
         assert checker.number_of_points(case, target, prime) == {2: 6, 3: 25}[d]
 
@@ -143,13 +148,124 @@ def test_stirling_numbers() -> None:
     assert [checker.stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
 
 
-SAMPLE = SAMPLES / "accepted" / "d2-dout1-a2-t2-learning-degree.json"
+SAMPLE = SAMPLES / "accepted-on-trust" / "d2-dout1-a2-t2-learning-degree.json"
+
+
+def test_a_number_that_only_primes_know_is_accepted_on_trust() -> None:
+    found = verify(read(SAMPLE))
+    assert found.outcome == "accepted-on-trust"
+    assert found.remarks[0] == f"on trust: {WORDS.lemmas['two-primes']}"
+
+
+def unlucky(d: int, t: int, primes: tuple[int, int], count: int) -> Certificate:
+    """A certificate with a number of points that is right modulo its own primes only."""
+    case = {"d": d, "d_out": 1, "a": d, "t": t}
+    (verdict,) = read(SAMPLE).answer["verdicts"]
+    predicted = checker.stirling_number(d + 2, 3)
+    refuted = verdict | {"predicted": predicted, "observed": count, "verdict": "REFUTED"}
+    evidence = {
+        "learning_degree": count,
+        "primes": list(primes),
+        "target": checker.target_of_certificates(Case(**case)),
+    }
+    return replace(
+        read(SAMPLE),
+        case=case,
+        name=f"d{d}-dout1-a{d}-t{t}",
+        answer={"verdicts": [refuted]},
+        evidence=evidence,
+    ).sealed()
+
+
+UNLUCKY = [
+    (3, 9338, (16487, 21163), 13, 25),
+    (3, 240_711_482, (16417, 16433), 13, 25),
+    pytest.param(4, 76_752_124, (16417, 16433), 40, 90, marks=pytest.mark.slow),
+]
+"""d and t, two primes that divide a coefficient of the moments, the number of points modulo these,
+and the right number.
+"""
+
+
+@pytest.mark.parametrize(("d", "t", "primes", "count", "right"), UNLUCKY)
+def test_primes_that_a_certificate_chooses_decide_nothing(
+    d: int, t: int, primes: tuple[int, int], count: int, right: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number modulo the chosen primes is not the one modulo the checker's, for any t."""
+    tau = t - 1
+    coefficient = 4 * tau**2 + (18 + d) * tau + 16 + 4 * d
+    assert all(coefficient % prime == 0 for prime in primes)
+    case = Case(d=d, d_out=1, a=d, t=t)
+    target = checker.target_of_certificates(case)
+    assert checker.number_of_points(case, target, primes[0]) == count
+    monkeypatch.setattr(checker, "LARGEST_TOKENS", t)
+    found = verify(unlucky(d, t, primes, count))
+    assert (found.outcome, found.check) == ("rejected", "evidence.learning_degree")
+    assert (found.stored, found.found.split()[0]) == (str(count), str(right))
+
+
+def test_a_number_for_one_target_only_is_not_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stored target has two points; the checker draws another one, which has six."""
+    special = [0, -1, 0, 0, 0, -1]
+    monkeypatch.setattr(checker, "target_of_certificates", lambda case: special)
+    certificate = unlucky(2, 2, PRIMES, 2)
+    assert certificate.evidence["target"] == special
+    found = verify(certificate)
+    assert (found.outcome, found.check) == ("rejected", "evidence.learning_degree")
+    assert found.found.startswith("6 modulo ")
+
+
+def test_for_many_tokens_no_points_are_counted() -> None:
+    found = verify(unlucky(3, 240_711_482, (16417, 16433), 13))
+    assert (found.outcome, found.found) == (
+        "too-expensive",
+        "points are counted for t ≤ 1000000 only",
+    )
+    model = SingleLayerAttention(3, 1, 3, checker.LARGEST_TOKENS + 1)
+    with pytest.raises(TooLargeError, match="for t ≤ 1000000"):
+        LEARNING_DEGREE.observe(model)
+
+
+def test_a_number_that_is_not_decided_rests_on_no_lemma() -> None:
+    """In families of critical points: what is observed is no number."""
+    counts = Counts(count=Count(dense=None, elsewhere=None), primes=PRIMES)
+    model = SingleLayerAttention(2, 1)
+    observed = ObservedLearningDegree(model=model, counts=counts, target=(1,) * 6)
+    content = LEARNING_DEGREE.content(model, observed)
+    (verdict,) = content.answer["verdicts"]
+    assert (verdict["verdict"], content.trusted) == ("UNDECIDED", ())
+
+
+def test_random_primes_are_heard_before_primes_that_follow_from_the_loss(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The two primes of a case may be unlucky: then random ones decide, if enough of them agree."""
+    loss = gaussian(LayerSizes(2, 1, 2, 2)).towards(random_function(LayerSizes(2, 1), 0), target="")
+    counts = Counts(count=Count(dense=3, elsewhere=0), primes=PRIMES)
+
+    def decided(*numbers: int) -> Counts:
+        following = iter(numbers)
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                counting, "count_modulo", lambda prime, loss: Count(next(following), elsewhere=0)
+            )
+            found = counting.compared_modulo_random_primes(loss, counts)
+        assert list(following) == []
+        return found
+
+    assert decided(3, 3) is counts
+    assert decided(6, 3, 3, 3) is counts
+    assert decided(6, 6).count.dense == 6
+    assert not {*decided(6, 3, 6, 6).primes} & {*PRIMES}
+    with pytest.raises(MethodUnavailableError, match="too few have the same numbers"):
+        decided(6, 3, 6, 3, 6)
 
 
 @pytest.mark.parametrize(
     ("place", "value"),
     [
         (("evidence", "learning_degree"), 7),
+        (("evidence", "learning_degree"), None),
         # the same prime twice, and no prime
         (("evidence", "primes", 0), 28537),
         (("evidence", "primes", 0), 19011),
@@ -159,7 +275,9 @@ SAMPLE = SAMPLES / "accepted" / "d2-dout1-a2-t2-learning-degree.json"
         (("answer", "verdicts", 0, "predicted"), 7),
     ],
 )
-def test_a_certificate_with_another_number_is_rejected(place: tuple[Any, ...], value: int) -> None:
+def test_a_certificate_with_another_number_is_rejected(
+    place: tuple[Any, ...], value: int | None
+) -> None:
     certificate = read(SAMPLE)
     assert verify(certificate).accepted
     assert not verify(changed(certificate, place, value)).accepted
