@@ -34,6 +34,11 @@ def symbol_name(symbol: Any) -> str:
     A generator of SymPy's ``Poly`` that is neither, such as exp(x), has its text as its name, which
     other functions refuse.
     """
+    if isinstance(symbol, Symbol) and not symbol.is_commutative:
+        raise ConversionError(
+            f"'{symbol}' does not commute, and polynomials are in variables that do: write"
+            " sympy.Symbol without commutative=False"
+        )
     if isinstance(symbol, Symbol):
         return str(symbol.name)
     if not isinstance(symbol, SymbolEntry):

@@ -59,6 +59,9 @@ class ExtensionField(CoefficientField):
     root : sympy.AlgebraicNumber, optional
         The root as a number of SymPy, if the field was made from one; equality of fields does not
         compare it.
+    names_are_given : bool, optional
+        False if m2bridge chose the name, as of ``GF(9)``, so that a variable may have it; equality
+        of fields does not compare it.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class ExtensionField(CoefficientField):
     names: tuple[str, ...] = ()
     minimal_polynomial: tuple[Any, ...] = ()
     root: AlgebraicNumber | None = field(default=None, compare=False)
+    names_are_given: bool = field(default=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the names and the polynomial, which is made monic, see the errors of the class."""

@@ -196,19 +196,53 @@ def _prime_field(text: str) -> CoefficientField:
     return CoefficientField.parse(f"GF({digits})")
 
 
+class NumberName(NamedTuple):
+    """What a name of an algebraic number means, in words, and the field that the number generates.
+    """
+
+    meaning: str
+    field: str
+
+
+def number_named(name: str) -> NumberName | None:
+    """The algebraic number that a name such as ``i``, ``sqrt2``, ``zeta3`` or ``theta`` could mean.
+
+    These are the usual names, and the names that m2bridge itself gives to numbers of SymPy.
+
+    Examples
+    --------
+    >>> number_named("sqrt2").field
+    'QQ[sqrt2]/(sqrt2^2-2)'
+    """
+    if name in IMAGINARY_UNITS:
+        return NumberName("a root of -1", f"QQ[{name}]/({name}^2+1)")
+    match = re.fullmatch(r"(sqrt|zeta)_?([0-9]+)", name)
+    if match and match[1] == "sqrt":
+        number = match[2].lstrip("0")
+        return NumberName(f"the square root of {number}", f"QQ[{name}]/({name}^2-{number})")
+    if match:
+        return NumberName(
+            f"a root of unity of order {match[2]}", f"QQ[{name}]/(its minimal polynomial)"
+        )
+    if name == "theta":
+        return NumberName("an algebraic number", "QQ[theta]/(its minimal polynomial)")
+    return None
+
+
 def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
     """The field of fractions of polynomials over QQ in parameters, from their names as ``a,b``.
 
-    ``is_plain`` says that the field was written as ``QQ(a,b)``, where a name such as i could also
-    be meant as a number: then InvalidCaseError is raised.
+    ``is_plain`` says that the field was written as ``QQ(a,b)``, where a name such as i or sqrt2
+    could also be meant as a number: then InvalidCaseError is raised.
     """
     names = tuple(listed.split(","))
     for name in names:
-        if is_plain and name in IMAGINARY_UNITS:
+        number = number_named(name)
+        if is_plain and number is not None:
             raise InvalidCaseError(
                 "field",
-                f"'QQ({listed:.60})' could have {name} as a root of -1 or as a parameter: write"
-                f" QQ[{name}]/({name}^2+1) or frac(QQ[{listed:.60}])",
+                f"'QQ({listed:.60})' could have {name:.60} as {number.meaning:.60} or as a"
+                f" parameter: write {number.field:.90} or frac(QQ[{listed:.60}])",
             )
     return ExtensionField(0, names)
 
@@ -273,7 +307,9 @@ def _galois_field(base: str, power: str | None, name: str | None) -> Coefficient
             f"GF({p}^{degree}) has degree {degree} over GF({p}); at most {MAX_EXTENSION_DEGREE}",
         )
     modulus = flint.fq_default_ctx(p, degree).modulus().coeffs()  # the constant one first
-    return ExtensionField(p, (name or "a",), tuple(map(int, modulus)))
+    is_named = name is not None
+    names = (name or "a",)
+    return ExtensionField(p, names, tuple(map(int, modulus)), names_are_given=is_named)
 
 
 def _prime_power(number: int) -> tuple[int, int]:

@@ -16,6 +16,9 @@ The sign of a product may be left out where there is one reading only, as in 2x^
 x y^2: after a number, between parentheses, and between variables of one letter, with or without an
 index. It may not after a divisor (1/2x), before a parenthesis after a name (x(y + 1)), and over the
 end of a line.
+
+Comments (:mod:`m2bridge.convert.comments`) are blanks. Two minus signs without a blank, as in
+``x--y``, could begin a comment and are refused, except before a digit: ``x--3*y``.
 """
 
 import re
@@ -37,6 +40,7 @@ from m2bridge.convert import (
     MAX_POLYNOMIAL_TERMS,
     MAX_TERM_PRODUCTS,
 )
+from m2bridge.convert.comments import without_comments
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -68,6 +72,11 @@ _SHORT_VARIABLE = re.compile(r"[^\W\d_]_?[0-9]*(?:_[0-9]+)*'*")
 """A variable of one letter, perhaps with indices."""
 _SCIENTIFIC = re.compile(r"[eE][-+]?[0-9]")
 """What follows the first digits of a number such as 2e-3; or it is a product with e."""
+
+_UNCLEAR_SIGNS = re.compile(r"--(?![0-9.])|(?<=\s)--")
+"""Two minus signs that could begin a comment; in ``x--3`` a program put -3 in."""
+_INDICES = re.compile(r"\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)")
+"""What follows the parenthesis in ``C(1)``, which Singular and Fortran write for an entry."""
 
 _QUOTED_CHARS = 40
 """Characters of a text that a message repeats before and after a place in it."""
@@ -117,6 +126,7 @@ class PolynomialParser:
 
     def __post_init__(self) -> None:
         """Cut the text into tokens, with one of the kind ``end`` behind it."""
+        self.text = without_comments(self.text)
         end = len(self.text.rstrip())
         position = 0
         while position < end:
@@ -148,6 +158,10 @@ class PolynomialParser:
         else:
             text = _SIGNS.get(match[kind], match[kind])  # a printed sign as it is typed: - for −
             self.tokens.append(Token(kind, text, begin + 1, end))
+            if _UNCLEAR_SIGNS.match(self.text, begin):
+                message = "'--' could be two signs, or begin a comment"
+                advice = "write a blank between signs, or ' -- ' before a comment"
+                raise _refusal(f"{message}: {advice}", self.text, begin)
         if kind in ("integer", "decimal") and _SCIENTIFIC.match(self.text, end):
             self.refuse_scientific(begin)
         return end
@@ -217,8 +231,22 @@ class PolynomialParser:
     def advice_on_factor(self, token: Token) -> str:
         """The advice to write * before this token: the text with it, or its first 60 characters."""
         begin = token.column - 1
+        previous_token = self.tokens[self.place - 1]
+        indices = _INDICES.match(self.text, token.end)
+        if token.text == "(" and previous_token.kind == "name" and indices:
+            name = previous_token.text
+            if name == "sqrt":
+                return self.advice_on_root(indices[1])
+            entry = "_".join([name, *re.findall("[0-9]+", indices[1])])
+            product = "" if "," in indices[1] else f", or {name:.60}*{indices[1]:.60} for a product"
+            return f"; write {entry:.60} for a variable with an index{product}"
         meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
         return f"; write * between factors: {meant:.60}"
+
+    def advice_on_root(self, radicand: str) -> str:
+        """The advice to write the root of a number as the generator of a field."""
+        name = f"sqrt{radicand:.20}"
+        return f"; roots are numbers of a field: name QQ[{name}]/({name}^2-{radicand:.20}), and write {name}"
 
     def sum(self) -> PolyElement:
         """Products with signs + and − between them."""
@@ -306,6 +334,8 @@ class PolynomialParser:
         """
         if is_zero:
             self.fail("a divisor must not be zero", start)
+        if self.tokens[start - 1].text == "//":
+            self.fail("// divides by a number; write ' -- ' or # before a comment", start)
         begin = self.tokens[start].column - 1
         end = self.tokens[self.place].column - 1
         divisor = self.text[begin:end].strip()

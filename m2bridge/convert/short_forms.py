@@ -1,4 +1,4 @@
-"""Names in text that could also be products without signs, as Singular writes them.
+"""Names in text that could also be products without signs, or numbers of a field.
 
 A name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If
 the name is a product, a piece such as a2 is a power of its letter.
@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
+from m2bridge.convert.comments import without_comments
+from m2bridge.convert.fields import number_named
 from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
 from m2bridge.convert.polynomial_text import names_in
 from m2bridge.errors import ConversionError
@@ -27,21 +29,40 @@ _OMITTED_SIGN = re.compile(
 """A place where the sign of a product is left out."""
 _PRODUCT_SIGN = re.compile("[*·⋅×]")
 _POWER_SIGN = re.compile(rf"\^|\*\*|[{SUPERSCRIPTS}]")
+NAME_THE_VARIABLES = "name the variables of the ring (--variables 'x, y', in Python variables=)"
+"""The advice where a name that nobody has declared has two readings."""
 _COORDINATE_LETTERS = frozenset("xyzw")
 """Letters of which several are not one name, but variables one after the other."""
+
+
+_NUMBER_TIMES = re.compile(r"(?<![\w.'])[0-9][0-9./]*\s*[*·⋅×](?!\*)")
+"""A number and the sign of its product with something."""
+_MAX_WORD_LETTERS = 3
+"""Letters of the longest words that are taken for products because of the other names only."""
+_WORDS = frozenset(
+    "pi mu nu xi phi chi psi rho tau eta sin cos tan cot sec exp log lam".split()  # noqa: SIM905
+)
+"""Greek letters, and functions, that are no products of two or three variables."""
 
 
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
     """Refuse names that could be products, where the variables are those that occur.
 
-    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Signs of products are
-    said to be written if some product has its sign, and no sign is left out, as in ``2x``. Refused
-    are
+    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y, ad - bc for a*d - b*c.
+    Signs of products are said to be written if some product has its sign, and no sign is left out,
+    as in ``2x``; products of variables are said to be written if that is so of one that is not the
+    product of a number and one variable, as ``2*x`` is. A word is a name of two or three different
+    letters, perhaps with numbers, other than Greek letters and functions such as ``mu`` and
+    ``cos``. Refused are
 
     * names such as ``a2b``, if ``a`` and ``b`` occur, or signs of products are not written;
-    * names such as ``xy`` and ``xy2``, if signs of products are not written and the letters are
+    * names such as ``xy`` and ``xy2``, if products of variables are not written and the letters are
       some of x, y, z, w, or all or all but one of them occur, or signs are left out and there are
       at most three letters;
+    * words, if products of variables are not written and another word occurs, or a variable of one
+      letter, perhaps with a number: ``ad - bc``, ``ac - b^2``;
+    * names of two or three letters, or letters with numbers, that all occur as names too, whatever
+      signs are written: ``x*y - xy``, ``x1*x2 - x1x2``;
     * names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not
       written;
     * the first name of a text such as ``x2 - y3``, if no power has a sign, signs of products are
@@ -69,7 +90,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     ...     print(str(reason).partition(":")[0])
     'a2b' could be a^2*b or one variable
     """
-    text_list = list(texts)
+    text_list = list(map(without_comments, texts))
     names: dict[str, None] = {}  # as an ordered set
     for text in text_list:
         names |= dict.fromkeys(names_in(text))
@@ -88,16 +109,50 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
             _refuse_short_form(name, pieces)
 
 
+def check_numbers_of_fields(names: Collection[str]) -> None:
+    """Refuse names of variables that could be algebraic numbers, such as ``I`` and ``sqrt2``.
+
+    The letter before it or after it in the alphabet shows that i or I is a variable, as j does in
+    ``i*j - k``; and ``zeta3`` is one beside ``zeta1``.
+
+    Parameters
+    ----------
+    names : collection of str
+        Variables that occur in texts and that nobody has declared, without the field's generators.
+
+    Raises
+    ------
+    ConversionError
+        With both readings of the name.
+    """
+    for name in names:
+        number = number_named(name)
+        if number is None or name in ("j", "theta"):  # usual names of variables
+            continue
+        neighbours = {chr(ord(name[0]) - 1), chr(ord(name[0]) + 1)}
+        if len(name) == 1 and not neighbours.isdisjoint(names):
+            continue
+        roots_of_unity = [other for other in names if other.startswith("zeta")]
+        if name in roots_of_unity and len(roots_of_unity) > 1:
+            continue
+        raise ConversionError(
+            f"'{name:.60}' could be {number.meaning:.60} or a variable: name the field"
+            f" {number.field:.90}, or {NAME_THE_VARIABLES}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WrittenSigns:
     """Which signs are written in the polynomials of a call.
 
     ``omits_products`` says that some sign of a product is left out, as in ``2x``; ``products`` that
-    there are such signs, and none is left out; ``powers`` that some power has a sign.
+    there are such signs, and none is left out; ``products_of_names`` that one of these is not that
+    of a number and a variable; ``powers`` that some power has a sign.
     """
 
     omits_products: bool
     products: bool
+    products_of_names: bool
     powers: bool
 
     @classmethod
@@ -106,8 +161,14 @@ class _WrittenSigns:
         omits_products = any(map(_OMITTED_SIGN.search, texts))
         # Who writes some signs and leaves others out may leave out any.
         products = any(map(_PRODUCT_SIGN.search, texts)) and not omits_products
-        powers = any(map(_POWER_SIGN.search, texts))
-        return cls(omits_products=omits_products, products=products, powers=powers)
+        without_numbers = [_NUMBER_TIMES.sub(" ", text.replace("**", "^")) for text in texts]
+        is_written = any(map(_PRODUCT_SIGN.search, without_numbers))
+        return cls(
+            omits_products=omits_products,
+            products=products,
+            products_of_names=is_written and not omits_products,
+            powers=any(map(_POWER_SIGN.search, texts)),
+        )
 
 
 def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) -> bool:
@@ -119,12 +180,37 @@ def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) 
     if not others:  # x2, where x occurs as well
         is_like_a_power = first[1:].isdecimal() and first[0] in names
         return is_like_a_power and not signs.products and not signs.powers
+    if len(pieces) <= _MAX_WORD_LETTERS and names >= set(pieces):
+        return True  # x*y - xy, x1*x2 - x1x2
     has_number_inside = any(len(piece) > 1 for piece in pieces[:-1])
     if has_number_inside:  # a2b
         letters = {piece[0] for piece in pieces}
         return letters <= names or not signs.products
     # xy or xy2
-    return not signs.products and _is_like_a_product(pieces, names, signs.omits_products)
+    if signs.products_of_names:
+        return False
+    return _is_like_a_product(pieces, names, signs.omits_products) or _is_among_words(pieces, names)
+
+
+def _is_among_words(pieces: Sequence[str], names: Set[str]) -> bool:
+    """Whether a name is a word beside another word or a variable of one letter: ad - bc, ac - b^2.
+    """
+    if not _is_word(pieces):
+        return False
+    for other in names:
+        if _PIECES.fullmatch(other) is None:
+            continue
+        others = _PIECE.findall(other)
+        if others != pieces and (len(others) == 1 or _is_word(others)):
+            return True
+    return False
+
+
+def _is_word(pieces: Sequence[str]) -> bool:
+    """Whether a name has two or three different letters, and is no Greek letter or function."""
+    letters = [piece[0] for piece in pieces]
+    is_short = 2 <= len(letters) <= _MAX_WORD_LETTERS
+    return is_short and len(set(letters)) == len(letters) and "".join(letters).lower() not in _WORDS
 
 
 def _has_constant_as_factor(
@@ -187,6 +273,6 @@ def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:
         is_power = piece[1:].isdecimal()
         factors.append(f"{piece[0]}^{piece[1:]}" if is_power else piece)
     raise ConversionError(
-        f"'{name:.60}' could be {'*'.join(factors):.60} or one variable: write the product, or name"
-        " the variables of the ring"
+        f"'{name:.60}' could be {'*'.join(factors):.60} or one variable: write the product, or"
+        f" {NAME_THE_VARIABLES}"
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,11 @@ from m2bridge.algebra.ring import (
 from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.fields import field_of_numbers, parse_coefficients
-from m2bridge.convert.short_forms import check_short_forms
+from m2bridge.convert.short_forms import (
+    NAME_THE_VARIABLES,
+    check_numbers_of_fields,
+    check_short_forms,
+)
 from m2bridge.convert.toml_files import check_keys, line_of_text, polynomial, strings, table_of
 from m2bridge.errors import ConversionError, check_kind
 from m2bridge.ideals.ideal import Ideal
@@ -104,10 +109,10 @@ def ideal(
     if variables is None:
         variables_in_texts = (given.variables for given in listings if given.variables)
         variables = next(variables_in_texts, None)  # the first, if a text names any
-    names = _variable_names(polynomials, variables, common_field.names)
+    names = _variable_names(polynomials, variables, common_field)
     for name in names:
         check_variable(name)
-    ring = PolynomialRing(common_field, names)
+    ring = _ring_of(common_field, names)
     return Ideal.without_zeros(ring, (parsing.element(ring, value) for value in polynomials))
 
 
@@ -152,12 +157,12 @@ def _field_of(
 def _variable_names(
     polynomials: Sequence[Any],
     variables: str | Sequence[str | Symbol] | None,
-    constants: Sequence[str] = (),
+    field: CoefficientField,
 ) -> tuple[str, ...]:
     """The names of the variables of an ideal, in their order.
 
     They are the ``variables`` if these are given; else those of the first polynomial that has a
-    ring; else all that occur in the polynomials and are not ``constants`` of the field, x_2 before
+    ring; else all that occur in the polynomials and are not constants of the field, x_2 before
     x_10.
 
     Raises
@@ -173,20 +178,32 @@ def _variable_names(
         of_ring = parsing.ring_variables(value)
         if of_ring:  # empty for texts and expressions, which have no ring
             return of_ring
-    return _occurring_variables(polynomials, constants)
+    return _occurring_variables(polynomials, field)
 
 
-def _occurring_variables(polynomials: Sequence[Any], constants: Sequence[str]) -> tuple[str, ...]:
-    """The names that occur in polynomials and are not ``constants``, x_2 before x_10.
+def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) -> tuple[str, ...]:
+    """The names that occur in polynomials and are no constants of the field, x_2 before x_10.
 
     Raises
     ------
     ConversionError
-        If there are none, or a name such as xy in a text could also be a product of variables.
+        If there are none, or a name in a text could also be a product of variables, as xy, or an
+        algebraic number, as I; or the name that m2bridge chose for the field's generator occurs.
     """
-    texts = (value for value in polynomials if isinstance(value, str))
+    constants = field.names
+    texts = [value for value in polynomials if isinstance(value, str)]
     check_short_forms(texts, constants)
     occurring: set[str] = set().union(*map(parsing.occurring_names, polynomials))
+    chosen = occurring.intersection(constants)
+    if chosen and isinstance(field, ExtensionField) and not field.names_are_given:
+        (generator,) = chosen
+        order = f"{field.characteristic}^{len(field.minimal_polynomial) - 1}"
+        raise ConversionError(
+            f"'{generator}' could be the generator of GF({order}) or a variable: for the generator"
+            f" write GF({order},{generator}); for a variable {NAME_THE_VARIABLES}"
+        )
+    in_texts: set[str] = set().union(*map(parsing.occurring_names, texts))
+    check_numbers_of_fields(in_texts.difference(constants))
     names = occurring.difference(constants)
     if not names:
         raise ConversionError(
@@ -194,6 +211,22 @@ def _occurring_variables(polynomials: Sequence[Any], constants: Sequence[str]) -
             ' in a file by variables = ["x", "y"]'
         )
     return tuple(sorted(names, key=_natural_key))
+
+
+def _ring_of(field: CoefficientField, names: tuple[str, ...]) -> PolynomialRing:
+    """The ring with these variables over a field, whose generator gets another name if m2bridge
+    chose it and a variable has it.
+    """
+    if isinstance(field, ExtensionField) and not field.names_are_given:
+        letters_of_variables = {name.partition("_")[0] for name in names}
+        free_letters = [letter for letter in _GENERATORS if letter not in letters_of_variables]
+        if free_letters:
+            field = replace(field, names=(free_letters[0],))
+    return PolynomialRing(field, names)
+
+
+_GENERATORS = "abcdefghklmnopqrstuvwxyz"
+"""Names of a generator that nobody has named, the first one first."""
 
 
 def _variable_name(variable: str | Symbol) -> str:
@@ -418,7 +451,7 @@ def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> Pol
         raise ConversionError(
             f"[ideal] field: the ideal is over {field_of_file}, and {field} was asked for"
         )
-    return PolynomialRing(field_of_file or field or QQ, names)
+    return _ring_of(field_of_file or field or QQ, names)
 
 
 def _generator_from_text(text: str, place: str, ring: PolynomialRing) -> PolyElement:

@@ -1,0 +1,215 @@
+"""What other programs print or keep as a whole: lists with names, files, sessions, JSON.
+
+Such a text has more than polynomials: the names of a list's entries, the variables, a prompt. Its
+polynomials are taken out where the form is certain; a session or a program is refused by its name,
+since its lines could be read as polynomials or equations of another ideal. A single equation, such
+as ``p = x^2 - y``, stays an equation. No text is ever run.
+"""
+
+import re
+from typing import Any, NamedTuple, NoReturn
+
+from m2bridge.convert.bounded_io import read_json
+from m2bridge.convert.polynomial_text import names_in
+from m2bridge.errors import ConversionError
+
+
+class PrintedIdeal(NamedTuple):
+    """The generators of a printed ideal: texts, or one text of a list; and its ring.
+
+    ``variables`` and ``field``, the name of a field, are ``None`` where the text does not say them.
+    """
+
+    generators: tuple[str, ...] | str
+    variables: tuple[str, ...] | None = None
+    field: str | None = None
+
+
+_ENTRY = re.compile(r"\s*(?P<name>[^\W\d]\w*)\[(?P<number>[0-9]+)\]=(?!=)(?P<polynomial>.*\S)\s*")
+"""A line of a list that Singular prints: ``h[1]=x2-y``, without blanks before the polynomial."""
+_MSOLVE = re.compile(
+    r"\s*(?P<names>\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*\n"
+    r"[ \t]*(?P<characteristic>[0-9]+)[ \t]*\n"
+    r"(?P<body>.*)",
+    re.DOTALL,
+)
+"""A file of msolve: the variables, the characteristic, the polynomials."""
+_MAGMA = re.compile(
+    r"""
+    \s*Ideal\ of\ (?:Graded\ )?Polynomial\ ring\ of\ rank\ [0-9]+\ over\ (?P<field>[^\n]+)\n
+    .*? Variables:\ (?P<names>[^\n]+)\n
+    .*? [Bb]asis:\s* (?P<list>\[.*\]) \s*
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""An ideal as Magma prints it."""
+_NAMED = re.compile(
+    r"""
+    \s* (?: (?P<output>o[0-9]+)\s*=\s* | [^\W\d]\w*\s*:?=\s* )?
+    (?P<ideal> (?:monomialIdeal|ideal) (?=\s*[({]) .*? [)}] )
+    \s*;? (?: \s*(?P=output)\s*:\s*(?:Monomial)?Ideal\ of\ [^\n]+ )? \s*
+    | \s* ideal \s+ [^\W\d]\w* \s* = \s* (?P<singular>.*?) ;? \s*
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+"""An ideal with a name: ``I = ideal(x, y)``, ``o3 = ideal(x, y)``, Singular's ``ideal i = x, y;``.
+"""
+_OWN_PROGRAM = re.compile(
+    r"\s*R = (?P<field>[^\n]+?)\[(?P<names>[^\n\[\]]*)\]\n\s*I = (?P<ideal>ideal.*)", re.DOTALL
+)
+"""The program for Macaulay2 that m2bridge writes for an ideal."""
+_SESSIONS = (
+    ("a session of Macaulay2", re.compile(r"(?m)^\s*(?:i[0-9]+ :|o[0-9]+ [:=])(?:\s|$)")),
+    ("a session of Sage", re.compile(r"(?m)^\s*(?:sage:|\.\.\.\.:)")),
+    ("a session of Python", re.compile(r"(?m)^\s*(?:>>>|In \[[0-9]+\]:)")),
+    ("a session of Julia", re.compile(r"(?m)^\s*julia>")),
+    ("a session of Singular or Magma", re.compile(r"(?m)^\s*> ")),
+    ("a program for Singular", re.compile(r"(?m)^\s*ring\s+\w+\s*=")),
+    (
+        "a program for Macaulay2 or Sage",
+        re.compile(
+            r"(?m)^\s*\w+(?:\.<[^>\n]*>)?\s*:?=\s*(?:QQ|ZZ|GF|PolynomialRing|kk|toField)\b.*[\[(]"
+        ),
+    ),
+    ("a program for Magma", re.compile(r"(?m)^\s*\w+(?:<[^>\n]*>)?\s*:=")),
+    ("Sage's summary of a sequence", re.compile(r"\s*Polynomial Sequence with ")),
+    (
+        "Macaulay2's form with exponents on lines of their own (take its toString)",
+        re.compile(r"(?m)\A[^\S\n]*\n*(?:[^\S\n]+[0-9]+)+[^\S\n]*\n(?=.*\S)"),
+    ),
+)
+"""What is refused, by its name; a pattern is searched in the whole text."""
+
+
+def printed_ideal(text: str) -> PrintedIdeal | None:
+    """The polynomials and the ring of a text in one of the forms here; ``None`` for another text.
+
+    Comments are blanks already.
+
+    Raises
+    ------
+    ConversionError
+        If it is a session, a program, JSON of another kind, or has two readings.
+
+    Examples
+    --------
+    >>> printed_ideal("h[1]=x^2-y\\nh[2]=x*y").generators
+    ('x^2-y', 'x*y')
+    >>> printed_ideal("x, y\\n7\\nx^2-y,\\nx*y")
+    PrintedIdeal(generators='[x^2-y,\\nx*y]', variables=('x', 'y'), field='GF(7)')
+    """
+    if re.match(r"\s*(?:\{\s*\"|\[\s*[{\"])", text):
+        return _ideal_in_json(text)
+    program = _OWN_PROGRAM.fullmatch(text)
+    if program:
+        names = re.findall(r"[^,(\s]+(?:\([^)]*\))?", program["names"])
+        variables = tuple(names_in(name)[0] for name in names)
+        return PrintedIdeal(program["ideal"], variables, field=program["field"].strip())
+    magma = _MAGMA.fullmatch(text)
+    if magma:
+        field = re.sub(r"(?i)finite field of size ([0-9]+)", r"GF(\1)", magma["field"].strip())
+        field = field.replace("Rational Field", "QQ")
+        return PrintedIdeal(magma["list"], _names(magma["names"]), field=field)
+    msolve = _MSOLVE.fullmatch(text)
+    if msolve:
+        return _ideal_of_msolve(msolve)
+    named = _NAMED.fullmatch(text)
+    if named:
+        return PrintedIdeal(named["ideal"] or f"[{named['singular']}]")
+    for name, pattern in _SESSIONS:
+        if pattern.search(text):
+            raise ConversionError(
+                f"this looks like {name}, which is not read: give the polynomials alone, with"
+                " commas between them, and an equation as a difference"
+            )
+    return _list_of_singular(text)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a text with commas between them."""
+    return tuple(name.strip() for name in text.split(","))
+
+
+def _ideal_of_msolve(match: re.Match[str]) -> PrintedIdeal | None:
+    """The ideal in a file of msolve; refused if it has one variable, which could be a polynomial.
+
+    The result is ``None`` if a name is a number, so that the text is a list of polynomials.
+    """
+    names = _names(match["names"])
+    if any(name[0].isdigit() for name in names):
+        return None
+    if len(names) == 1:
+        raise ConversionError(
+            f"'{names[0]:.60}' and '{match['characteristic']:.40}' on the first lines could be the"
+            " ring of a file of msolve, or polynomials: write a comma after each polynomial"
+        )
+    characteristic = match["characteristic"]
+    is_rational = not characteristic.strip("0")
+    field = "QQ" if is_rational else f"GF({characteristic})"
+    return PrintedIdeal(f"[{match['body'].strip().rstrip(':;')}]", names, field=field)
+
+
+def _list_of_singular(text: str) -> PrintedIdeal | None:
+    """The polynomials of a list ``h[1]=…``, ``h[2]=…``; ``None`` for another text.
+
+    Lines that do not begin with an entry continue the line before. The name of a list does not
+    occur in its entries: ``x[1]=x[2]^2`` and ``x[2]=x[3]^2`` are equations.
+    """
+    names: list[str] = []
+    numbers: list[int] = []
+    polynomials: list[str] = []
+    for line in text.splitlines():
+        entry = _ENTRY.fullmatch(line)
+        if entry:
+            names.append(entry["name"])
+            numbers.append(int(entry["number"][:9]))
+            polynomials.append(entry["polynomial"])
+        elif line.strip():
+            if not polynomials:
+                return None
+            polynomials[-1] += f" {line.strip()}"
+    is_list = len(names) > 1 and len(set(names)) == 1
+    if not is_list or any(re.search(rf"\b{names[0]}\[", f) for f in polynomials):
+        return None
+    first = numbers[0]
+    if numbers != list(range(first, first + len(numbers))):
+        return None
+    if first != 1:
+        raise ConversionError(
+            f"'{names[0]:.60}[{first}]=' could begin the rest of a list that Singular printed, or"
+            " an equation: write the polynomials alone, or blanks around ="
+        )
+    return PrintedIdeal(tuple(polynomial.rstrip(",") for polynomial in polynomials))
+
+
+def _ideal_in_json(text: str) -> PrintedIdeal:
+    """The ideal in JSON that m2bridge wrote, or a list of texts; other JSON is refused by its name.
+    """
+    try:
+        data: Any = read_json(text)
+    except ConversionError as reason:
+        raise ConversionError(f"this has the beginning of JSON: {reason}") from None
+    if isinstance(data, list) and all(isinstance(entry, str) for entry in data):
+        return PrintedIdeal(tuple(data))
+    if not isinstance(data, dict):
+        _refuse_json("a list of results")
+    if "_ns" in data:
+        _refuse_json("a file .mrdi: in Python read_mrdi reads it")
+    if {"method", "ideal", "value"} <= data.keys():
+        _refuse_json("what 'm2bridge ideal … --json' printed: give its part 'ideal', or 'value'")
+    if not {"field", "coordinates", "generators"} <= data.keys():
+        _refuse_json("no ideal: it needs field, coordinates and generators")
+    for key in ("coordinates", "generators"):
+        entries = data[key]
+        if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
+            _refuse_json(f"no ideal: {key} is no list of texts")
+    if not isinstance(data["field"], str):
+        _refuse_json("no ideal: field is no text")
+    return PrintedIdeal(
+        tuple(data["generators"]), variables=tuple(data["coordinates"]), field=data["field"]
+    )
+
+
+def _refuse_json(kind: str) -> NoReturn:
+    """Raise ConversionError for JSON of another kind than that of an ideal."""
+    raise ConversionError(f"this JSON is {kind}")
