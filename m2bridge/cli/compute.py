@@ -27,7 +27,7 @@ from m2bridge.cli.cases import (
     read_file,
 )
 from m2bridge.cli.common import progress, show
-from m2bridge.cli.ideals import ideal_option, show_for_ideal, titled
+from m2bridge.cli.ideals import ideal_option, refuse_variables, show_for_ideal, titled
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.limits import importing
@@ -183,6 +183,7 @@ def singular_locus_command(
     if named_ideal is not None:
         function = partial(_locus_of_ideal, projective=projective)
         return show_for_ideal("singular locus", named_ideal, options, function)
+    refuse_variables(options)
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError(
             "--method has no effect with --projective, which uses the Jacobian criterion"
@@ -230,6 +231,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
             options,
             lambda: titled(m2bridge.polar_degrees, named_ideal),
         )
+    refuse_variables(options)
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")

@@ -12,7 +12,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.cli import common
 from m2bridge.cli.cases import FamilyCommand
 from m2bridge.cli.compute import model_options
-from m2bridge.cli.ideals import ideal_option, show_for_ideal, titled
+from m2bridge.cli.ideals import ideal_option, refuse_variables, show_for_ideal, titled
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 
@@ -68,6 +68,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
                 lambda: titled(partial(m2bridge.ed_degree, **own), named_ideal),
                 own_options=OWN_OPTIONS,  # these may be given together with --ideal
             )
+        refuse_variables(options)
         request = common.case_request(options)
         if request.field != QQ:
             raise InvalidCaseError("field", "must be QQ for ED degrees")

@@ -197,8 +197,7 @@ def _prime_field(text: str) -> CoefficientField:
 
 
 class NumberName(NamedTuple):
-    """What a name of an algebraic number means, in words, and the field that the number generates.
-    """
+    """What the name of an algebraic number means, in words, and the field that it generates."""
 
     meaning: str
     field: str

@@ -75,8 +75,10 @@ _SCIENTIFIC = re.compile(r"[eE][-+]?[0-9]")
 
 _UNCLEAR_SIGNS = re.compile(r"--(?![0-9.])|(?<=\s)--")
 """Two minus signs that could begin a comment; in ``x--3`` a program put -3 in."""
-_INDICES = re.compile(r"\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\)")
-"""What follows the parenthesis in ``C(1)``, which Singular and Fortran write for an entry."""
+_ONE_INDEX = re.compile(r"\s*([0-9]+)\s*\)")
+"""What follows the parenthesis in ``C(1)``, which Singular writes for a variable with an index."""
+_SEVERAL_INDICES = re.compile(r"\(\s*[0-9]+(?:\s*,\s*[0-9]+)+\s*\)")
+"""Indices in parentheses, as (1,2) in ``C(1,2)``."""
 
 _QUOTED_CHARS = 40
 """Characters of a text that a message repeats before and after a place in it."""
@@ -186,6 +188,13 @@ class PolynomialParser:
         if variant is not None:
             message = f"unexpected character {name[variant]!r} in a name"
             raise _refusal(message, self.text, begin + variant)
+        several = _SEVERAL_INDICES.match(self.text, end)
+        if several and not name.endswith("_"):
+            entry = "_".join([name, *re.findall("[0-9]+", several[0])])
+            message = f"'{name:.60}{several[0]:.60}' is no name"
+            raise _refusal(
+                f"{message}; write {entry:.60} for a variable with indices", self.text, begin
+            )
         index = _INDEX.match(self.text, end)
         if index is not None:
             name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
@@ -232,21 +241,15 @@ class PolynomialParser:
         """The advice to write * before this token: the text with it, or its first 60 characters."""
         begin = token.column - 1
         previous_token = self.tokens[self.place - 1]
-        indices = _INDICES.match(self.text, token.end)
-        if token.text == "(" and previous_token.kind == "name" and indices:
-            name = previous_token.text
+        index = _ONE_INDEX.match(self.text, token.end)
+        if token.text == "(" and previous_token.kind == "name" and index:
+            name, number = previous_token.text[:60], index[1][:20]
             if name == "sqrt":
-                return self.advice_on_root(indices[1])
-            entry = "_".join([name, *re.findall("[0-9]+", indices[1])])
-            product = "" if "," in indices[1] else f", or {name:.60}*{indices[1]:.60} for a product"
-            return f"; write {entry:.60} for a variable with an index{product}"
+                field = f"QQ[sqrt{number}]/(sqrt{number}^2-{number})"
+                return f"; roots are numbers of a field: name {field}, and write sqrt{number}"
+            return f"; write {name}_{number} for a variable with an index, or {name}*{number}"
         meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
         return f"; write * between factors: {meant:.60}"
-
-    def advice_on_root(self, radicand: str) -> str:
-        """The advice to write the root of a number as the generator of a field."""
-        name = f"sqrt{radicand:.20}"
-        return f"; roots are numbers of a field: name QQ[{name}]/({name}^2-{radicand:.20}), and write {name}"
 
     def sum(self) -> PolyElement:
         """Products with signs + and − between them."""

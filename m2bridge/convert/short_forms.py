@@ -39,10 +39,13 @@ _NUMBER_TIMES = re.compile(r"(?<![\w.'])[0-9][0-9./]*\s*[*·⋅×](?!\*)")
 """A number and the sign of its product with something."""
 _MAX_WORD_LETTERS = 3
 """Letters of the longest words that are taken for products because of the other names only."""
-_WORDS = frozenset(
-    "pi mu nu xi phi chi psi rho tau eta sin cos tan cot sec exp log lam".split()  # noqa: SIM905
-)
-"""Greek letters, and functions, that are no products of two or three variables."""
+_GREEK = """
+alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau
+upsilon phi chi psi omega
+"""
+_FUNCTIONS = "sin cos tan cot sec csc exp log lam"
+NAMES_OF_VARIABLES = frozenset(_GREEK.split() + _FUNCTIONS.split())
+"""Greek letters, and functions, that are no products of variables and no names of files."""
 
 
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
@@ -98,7 +101,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     signs = _WrittenSigns.of(text_list)
     if not (signs.products or signs.powers) and _could_be_powers(names):
         first = next(iter(names))
-        _refuse_short_form(first, [first])
+        _refuse_short_form(first, [first], ())
     for name in names:
         # Constants are declared, and names such as alpha_ cannot be products of pieces.
         if name in constants or _PIECES.fullmatch(name) is None:
@@ -106,7 +109,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
         pieces = _PIECE.findall(name)
         is_ambiguous = _could_be_product(pieces, names.keys(), signs)
         if is_ambiguous or _has_constant_as_factor(pieces, constants, signs):
-            _refuse_short_form(name, pieces)
+            _refuse_short_form(name, pieces, names)
 
 
 def check_numbers_of_fields(names: Collection[str]) -> None:
@@ -193,8 +196,7 @@ def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) 
 
 
 def _is_among_words(pieces: Sequence[str], names: Set[str]) -> bool:
-    """Whether a name is a word beside another word or a variable of one letter: ad - bc, ac - b^2.
-    """
+    """Whether a name is a word beside another word or a variable of one letter, as in ac - b^2."""
     if not _is_word(pieces):
         return False
     for other in names:
@@ -210,7 +212,11 @@ def _is_word(pieces: Sequence[str]) -> bool:
     """Whether a name has two or three different letters, and is no Greek letter or function."""
     letters = [piece[0] for piece in pieces]
     is_short = 2 <= len(letters) <= _MAX_WORD_LETTERS
-    return is_short and len(set(letters)) == len(letters) and "".join(letters).lower() not in _WORDS
+    return (
+        is_short
+        and len(set(letters)) == len(letters)
+        and "".join(letters).lower() not in NAMES_OF_VARIABLES
+    )
 
 
 def _has_constant_as_factor(
@@ -263,14 +269,16 @@ def _could_be_powers(names: Collection[str]) -> bool:
     )
 
 
-def _refuse_short_form(name: str, pieces: list[str]) -> NoReturn:
+def _refuse_short_form(name: str, pieces: list[str], names: Collection[str]) -> NoReturn:
     """Raise ConversionError for a name that could be the product of its pieces: a2b of a2 and b.
 
-    A piece of a letter and a number is read as a power.
+    A piece of a letter and a number is read as a power, unless a product of several pieces has it
+    as a variable, one of ``names``.
     """
     factors = []
     for piece in pieces:
-        is_power = piece[1:].isdecimal()
+        is_variable = len(pieces) > 1 and piece in names
+        is_power = piece[1:].isdecimal() and not is_variable
         factors.append(f"{piece[0]}^{piece[1:]}" if is_power else piece)
     raise ConversionError(
         f"'{name:.60}' could be {'*'.join(factors):.60} or one variable: write the product, or"

@@ -9,6 +9,7 @@ names these. When the ring is known, ``convert.parsing`` makes elements of it; n
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -30,10 +31,12 @@ from m2bridge.algebra.ring import (
     variable_name,
 )
 from m2bridge.convert import parsing
-from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.bounded_io import read_json, read_toml
+from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import field_of_numbers, parse_coefficients
 from m2bridge.convert.short_forms import (
     NAME_THE_VARIABLES,
+    NAMES_OF_VARIABLES,
     check_numbers_of_fields,
     check_short_forms,
 )
@@ -380,7 +383,11 @@ _TOML = re.compile(
 
 
 def read_ideal_file(
-    text: str, *, field: CoefficientField | None = None, plain: bool = True
+    text: str,
+    *,
+    field: CoefficientField | None = None,
+    plain: bool = True,
+    variables: str | Sequence[str | Symbol] | None = None,
 ) -> tuple[Ideal, str]:
     """The ideal that a file describes, and its title (empty if it has none).
 
@@ -390,12 +397,15 @@ def read_ideal_file(
         The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
         commas between them, a polynomial or equation on each line, or one of the forms of
         :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation continues in
-        the next one; in plain text lines that begin with ``#`` are comments.
+        the next one; in plain text ``# …`` and `` -- …`` are comments. A text that looks like the
+        path of a file is read as a polynomial, with a warning.
     field : CoefficientField, optional
         The field if the file names none, QQ when left out; a table that names a different one is
         refused.
     plain : bool, optional
-        Whether plain text is read; else the file has to be in TOML.
+        Whether plain text is read; else the file has to be in TOML or JSON.
+    variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
+        The variables of the ring, for plain text; a file that names its own is refused.
 
     Raises
     ------
@@ -414,8 +424,21 @@ def read_ideal_file(
     ('Whitney umbrella', 2)
     """
     check_kind("text", text, str, "the content of a file, as text")
-    if plain and text.strip() and not _TOML.search(text):
-        return ideal(plain_listing(text), field=field), ""
+    stored = _stored_ideal(text, plain=plain)
+    if stored is not None:
+        _check_field_of_file(stored.ring.field, field, place="the ideal in the file")
+    if variables is not None and (stored is not None or _TOML.search(without_comments(text))):
+        raise ConversionError("the file names its variables: leave others out")
+    if stored is not None:
+        return stored, ""
+    if plain and text.strip() and not _TOML.search(without_comments(text)):
+        if variables is None and looks_like_path(text):
+            warnings.warn(
+                f"{text!r:.60} is read as a polynomial, not as the name of a file: this function"
+                " takes the content of a file",
+                stacklevel=2,
+            )
+        return ideal(plain_listing(text), field=field, variables=variables), ""
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
@@ -429,6 +452,59 @@ def read_ideal_file(
         place = f"[ideal] generators {number}"
         elements.append(_generator_from_text(generator_text, place, ring))
     return Ideal.without_zeros(ring, elements), title
+
+
+_PATH = re.compile(r"~?[\w./\\~-]+")
+"""A text without blanks and without signs of products, powers and equations."""
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a text could be the path of a file: words of three letters or more, and no blanks.
+
+    Names that are usual for variables, as in ``alpha-beta`` and ``sin``, are no such words.
+
+    Examples
+    --------
+    >>> looks_like_path("twisted-cubic"), looks_like_path("x-y"), looks_like_path("alpha - beta")
+    (True, False, False)
+    """
+    if _PATH.fullmatch(text) is None:
+        return False
+    words = re.findall(r"[^\W\d_]{3,}", text)
+    return any(word.lower() not in NAMES_OF_VARIABLES for word in words)
+
+
+def _stored_ideal(text: str, *, plain: bool) -> Ideal | None:
+    """The ideal in JSON of m2bridge, in the format ``.mrdi`` or in a program for Sage by m2bridge;
+    ``None`` for another text.
+
+    If ``plain`` is false only objects of JSON with the keys of an ideal are read.
+
+    Raises
+    ------
+    ConversionError
+        If it is JSON, or a program for Sage, of another kind.
+    """
+    if plain and re.search(r"(?m)^\s*from sage\b", text):
+        return read_sage_text(text)
+    if not re.match(r'\s*(?:\{\s*"|\[\s*["{])', text):
+        return None
+    if text.lstrip().startswith("[") and not plain:
+        return None
+    data = read_json(text)
+    if isinstance(data, dict) and "_ns" in data:
+        return read_mrdi(data)
+    if isinstance(data, dict) and {"field", "coordinates", "generators"} <= data.keys():
+        return read_ideal(data)
+    return ideal(text)  # a list of texts; other JSON is refused by its name
+
+
+def _check_field_of_file(
+    field_of_file: CoefficientField, field: CoefficientField | None, place: str
+) -> None:
+    """Raise ConversionError if a file names another field than the one that was asked for."""
+    if field is not None and field_of_file != field:
+        raise ConversionError(f"{place} is over {field_of_file}, and {field} was asked for")
 
 
 def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> PolynomialRing:
@@ -447,10 +523,8 @@ def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> Pol
         counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
     field_of_file = named_field(name_of_field) if name_of_field else None
-    if field_of_file is not None and field is not None and field_of_file != field:
-        raise ConversionError(
-            f"[ideal] field: the ideal is over {field_of_file}, and {field} was asked for"
-        )
+    if field_of_file is not None:
+        _check_field_of_file(field_of_file, field, place="[ideal] field: the ideal")
     return _ring_of(field_of_file or field or QQ, names)
 
 

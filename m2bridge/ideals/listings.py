@@ -252,8 +252,8 @@ _DIGITS = re.compile("[0-9]+")
 def _listing_of_parts(text: str) -> Listing:
     """The polynomials of all parts of a text that is cut at its commas outside of brackets.
 
-    A part is a polynomial, or a list or a polynomial of SymPy, which is read by
-    :func:`_inner_listing`. The variables and the field are those that the parts name, the same in each of them.
+    A part is a polynomial, or a list or a polynomial of SymPy. The variables and the field are
+    those that the parts name, the same in each of them.
 
     Raises
     ------
@@ -309,7 +309,7 @@ def _check_commas_between_digits(body: str) -> None:
         joined = f"{number['number']},{digits[0]}"
         meant = "a number with one point" if "." in joined else joined.replace(",", ".")
         raise ConversionError(
-            f"'{joined:.40}' has a decimal comma, or a polynomial ends with its first number: write"
+            f"'{joined:.40}' has a decimal comma, or the comma separates two polynomials: write"
             f" {meant:.40}, or a blank after the comma"
         )
 

@@ -183,8 +183,7 @@ def _list_of_singular(text: str) -> PrintedIdeal | None:
 
 
 def _ideal_in_json(text: str) -> PrintedIdeal:
-    """The ideal in JSON that m2bridge wrote, or a list of texts; other JSON is refused by its name.
-    """
+    """The ideal in JSON by m2bridge, or a list of texts; other JSON is refused by its name."""
     try:
         data: Any = read_json(text)
     except ConversionError as reason:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.macaulay2("any")
 
 x, y, z, a = symbols("x y z a")
 GAUSS = parse_field("QQ[I]/(I^2+1)")
-NINE = parse_field("GF(9)")
+NINE = parse_field("GF(9, a)")
 WITH_A = parse_field("QQ(a)")
 
 

@@ -26,7 +26,7 @@ from m2bridge.results.markup import parts_with_brackets, polynomial_latex
 
 x, y, a, b = symbols("x y a b")
 GAUSS = parse_field("QQ[i]/(i^2+1)")
-NINE = parse_field("GF(9)")
+NINE = parse_field("GF(9, a)")
 PARAMETERS = parse_field("QQ(a,b)")
 
 
