@@ -25,7 +25,9 @@ class PrintedIdeal(NamedTuple):
     field: str | None = None
 
 
-_ENTRY = re.compile(r"\s*(?P<name>[^\W\d]\w*)\[(?P<number>[0-9]+)\]=(?!=)(?P<polynomial>.*\S)\s*")
+_ENTRY = re.compile(
+    r"\s*(?P<name>[^\W\d]\w*)\[(?P<number>[0-9]+)\]=(?![= ])(?P<polynomial>.*\S)\s*"
+)
 """A line of a list that Singular prints: ``h[1]=x2-y``, without blanks before the polynomial."""
 _MSOLVE = re.compile(
     r"\s*(?P<names>\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*\n"
@@ -168,7 +170,8 @@ def _list_of_singular(text: str) -> PrintedIdeal | None:
             if not polynomials:
                 return None
             polynomials[-1] += f" {line.strip()}"
-    is_list = len(names) > 1 and len(set(names)) == 1
+    # a list of one entry is a single equation, unless its name can be no variable
+    is_list = len(set(names)) == 1 and (len(names) > 1 or names[0] == "_")
     if not is_list or any(re.search(rf"\b{names[0]}\[", f) for f in polynomials):
         return None
     first = numbers[0]

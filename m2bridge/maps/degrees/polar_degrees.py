@@ -116,7 +116,7 @@ def polar_degrees(
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
         # an ideal is no case of a family
         degrees = _by_ideal(case, printable(title) or "variety of an ideal", case=None)
-        return replace(degrees, of_ideal=True)
+        return replace(degrees, of_ideal=True, coordinates=case.ring.variables)
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:

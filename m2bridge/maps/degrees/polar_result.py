@@ -55,6 +55,8 @@ class PolarDegrees(PictureResult):
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
     of_ideal : bool
         Whether an ideal was given: then ``title`` is the title of the sheet, as it is.
+    coordinates : tuple of str
+        The variables of the ring of this ideal; empty where no ideal was given.
     primes : tuple of int
         The random primes modulo which the numbers were counted; none where a theorem gives
         them. The numbers are those over QQ for all but finitely many primes; for these it is not
@@ -78,6 +80,7 @@ class PolarDegrees(PictureResult):
     unfinished: str = ""
     closure: bool = False
     of_ideal: bool = False
+    coordinates: tuple[str, ...] = ()
     primes: tuple[int, ...] = ()
 
     @property
@@ -171,6 +174,7 @@ class PolarDegrees(PictureResult):
         theorem = self.theorem
         return result_json(self.case, "QQ", self.engine_version or None, self.seconds) | {
             "title": self.title or None,
+            "coordinates": list(self.coordinates) or None,
             "dimension": self.dimension,
             "ambient_dimension": self.ambient,
             "projective_closure": self.closure,
