@@ -208,7 +208,9 @@ def test_images(engine: Engine) -> None:
 @pytest.mark.macaulay2("each")
 def test_groups_of_names(engine: Engine) -> None:
     """Names that mean something to Macaulay2, in any alphabet, with indices."""
-    given_ideal = ideal("e*i", "ω*gens - c_1_2", "res^2*c_1")
+    given_ideal = ideal(
+        "e*i", "ω*gens - c_1_2", "res^2*c_1", variables="c_1 c_1_2 e gens i res ω"
+    )
     assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine=engine)
     assert {prime.ring for prime in given_ideal.minimal_primes(engine=engine)} == {given_ideal.ring}
     union = given_ideal.minimal_primes(engine=engine)
@@ -320,8 +322,8 @@ def test_groebner_bases_are_those_of_sympy(engine: Engine) -> None:
 
 WRITTEN = [
     ideal("x^2 - 2/3*c_1_2", "alpha*ω - 5"),
-    ideal("R^2 - I", "I*c"),
-    ideal("e*i - res", "gens^2", field=SEVEN),
+    ideal("R^2 - I", "I*c", variables="I R c"),
+    ideal("e*i - res", "gens^2", field=SEVEN, variables="e gens i res"),
     ideal(1, "1/2", variables="x"),
     ideal(variables="x y"),
 ]
@@ -476,7 +478,7 @@ IDEALS = [
     ideal("c_1_2^3 - 123456789012345678901234567890*c_1*alpha", "ω*x_10 - 1/98765432109876543210"),
     ideal(variables="x y"),
     ideal(1, variables="x"),
-    ideal("e*i - res", "gens^2"),
+    ideal("e*i - res", "gens^2", variables="e gens i res"),
 ]
 
 
