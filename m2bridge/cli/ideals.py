@@ -187,7 +187,7 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, looks_like_path, read_ideal_file
 
     if exists(named):
-        # A process that reads for assistants, below some folders only, reads TOML alone. If it took
+        # A process that reads for assistants, below some folders only, reads TOML and JSON. If it took
         # the lines of any text for polynomials, an assistant could see secrets: TOKEN = secret.
         may_be_plain = folders() is None  # None: files of all folders may be read
         reader = partial(read_ideal_file, field=field, plain=may_be_plain, variables=variables)

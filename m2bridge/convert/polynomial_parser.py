@@ -80,6 +80,9 @@ _ONE_INDEX = re.compile(r"\s*([0-9]+)\s*\)")
 _SEVERAL_INDICES = re.compile(r"\(\s*[0-9]+(?:\s*,\s*[0-9]+)+\s*\)")
 """Indices in parentheses, as (1,2) in ``C(1,2)``."""
 
+_FUNCTIONS = frozenset(("sin", "cos", "tan", "cot", "exp", "log", "ln", "sqrt", "abs"))
+"""Functions, after which a parenthesis begins no factor."""
+
 _QUOTED_CHARS = 40
 """Characters of a text that a message repeats before and after a place in it."""
 _MAX_DIVISOR_CHARS = 60
@@ -241,6 +244,8 @@ class PolynomialParser:
         """The advice to write * before this token: the text with it, or its first 60 characters."""
         begin = token.column - 1
         previous_token = self.tokens[self.place - 1]
+        if token.text == "(" and previous_token.text == "ideal":
+            return "; give one ideal at a time"
         index = _ONE_INDEX.match(self.text, token.end)
         if token.text == "(" and previous_token.kind == "name" and index:
             name, number = previous_token.text[:60], index[1][:20]
@@ -248,6 +253,11 @@ class PolynomialParser:
                 field = f"QQ[sqrt{number}]/(sqrt{number}^2-{number})"
                 return f"; roots are numbers of a field: name {field}, and write sqrt{number}"
             return f"; write {name}_{number} for a variable with an index, or {name}*{number}"
+        if token.text == "(" and previous_token.text in _FUNCTIONS:
+            return (
+                f"; {previous_token.text} of something is no polynomial: make it a variable, as in"
+                " c^2 + s^2 = 1 for cos and sin"
+            )
         meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
         return f"; write * between factors: {meant:.60}"
 

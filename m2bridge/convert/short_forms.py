@@ -68,8 +68,9 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
       signs are written: ``x*y - xy``, ``x1*x2 - x1x2``;
     * names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not
       written;
-    * the first name of a text such as ``x2 - y3``, if no power has a sign, signs of products are
-      not written, and each name is a letter with a number that could be an exponent;
+    * the first such name of a text such as ``x2 - y3`` or ``x2 - y``, if no power has a sign, signs
+      of products are not written, and each name is a letter, or one with a number that could be an
+      exponent;
     * products of a constant and one letter, as ``iy``, and of a constant and several letters if
       signs of products are not written.
 
@@ -100,7 +101,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     names |= dict.fromkeys(constants)
     signs = _WrittenSigns.of(text_list)
     if not (signs.products or signs.powers) and _could_be_powers(names):
-        first = next(iter(names))
+        first = next(name for name in names if len(name) > 1)
         _refuse_short_form(first, [first], ())
     for name in names:
         # Constants are declared, and names such as alpha_ cannot be products of pieces.
@@ -254,8 +255,8 @@ def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: b
 
 
 def _could_be_powers(names: Collection[str]) -> bool:
-    """Whether names could be powers: at least two, each a letter with a number above 1, and no two
-    with the same letter.
+    """Whether names could be powers: at least two names, each a letter or a letter with a number
+    above 1, some with a number, and no two with the same letter.
 
     Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
     A single name, as x2, says nothing of how powers are written.
@@ -264,8 +265,12 @@ def _could_be_powers(names: Collection[str]) -> bool:
     has_one_name_for_each_letter = len(names) == len(letters)
     if not has_one_name_for_each_letter or len(names) < 2:
         return False
-    return all(
-        _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names
+    numbers = [name[1:] for name in names if len(name) > 1]
+    are_pieces = all(map(_PIECE.fullmatch, names))
+    return (
+        are_pieces
+        and bool(numbers)
+        and all(number.isdecimal() and int(number) > 1 for number in numbers)
     )
 
 

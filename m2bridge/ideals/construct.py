@@ -112,11 +112,24 @@ def ideal(
     if variables is None:
         variables_in_texts = (given.variables for given in listings if given.variables)
         variables = next(variables_in_texts, None)  # the first, if a text names any
+    if variables is None:
+        _check_short_powers(listings)
     names = _variable_names(polynomials, variables, common_field)
     for name in names:
         check_variable(name)
     ring = _ring_of(common_field, names)
     return Ideal.without_zeros(ring, (parsing.element(ring, value) for value in polynomials))
+
+
+def _check_short_powers(listings: Iterable[Listing]) -> None:
+    """Raise ConversionError if Singular's short form of a power may stand in a list."""
+    for given in listings:
+        if given.short_power:
+            power = f"{given.short_power[0]}^{given.short_power[1:]}"
+            raise ConversionError(
+                f"'{given.short_power:.60}' could be {power:.60} in Singular's short form or one"
+                f" variable: print it again with short = 0, or {NAME_THE_VARIABLES}"
+            )
 
 
 def _listing_of(item: Any) -> Listing:

@@ -118,6 +118,9 @@ class Listing:
         The variables of the ring; ``None`` if the text does not name them.
     field : CoefficientField or None
         The field of the coefficients; ``None`` if the text does not name it.
+    short_power : str
+        A name such as x2 that is a power if Singular printed the text in its short form; empty if
+        there is none.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class Listing:
     polynomials: tuple[Any, ...]
     variables: tuple[str, ...] | None = None
     field: CoefficientField | None = None
+    short_power: str = ""
 
 
 def listing(text: str) -> Listing:
@@ -173,7 +177,7 @@ def _listing_of_printed(printed: PrintedIdeal) -> Listing:
     if isinstance(printed.generators, str):
         inner = _inner_listing(printed.generators)
     elif printed.generators:
-        inner = Listing(printed.generators)
+        inner = Listing(printed.generators, short_power=printed.short_power)
     if printed.variables is None:
         return inner
     return replace(inner, variables=printed.variables, field=field)
@@ -237,11 +241,15 @@ def _listing_of_list(text: str) -> Listing:
     """The polynomials of a list, given without brackets around it; none for an empty text."""
     if not text.strip():
         return Listing(polynomials=())
+    if _SPACED.search(text):
+        _check_commas_between_digits(text)
     return _listing_of_parts(text)
 
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
 """A number such as 0,5 after an operation; no polynomial ends with an added or multiplied 0."""
+_SPACED = re.compile(r"[ \t][-+=−–] | , [ \t]", re.VERBOSE)
+"""Blanks around signs or after commas. Programs that write them write one after each comma."""
 _NUMBER_AT_END = re.compile(
     r"(?:\^|\*\*)\s*[0-9]+\Z | (?<![\w.'])(?P<number>[0-9]*\.?[0-9]+)\Z", re.VERBOSE
 )
@@ -294,10 +302,11 @@ def _check_inner_commas(text: str) -> None:
 
 
 def _check_commas_between_digits(body: str) -> None:
-    """Raise ConversionError if a comma of a list without brackets joins two numbers, as in 1,5.
+    """Raise ConversionError if a comma of a list joins two numbers, as in ``1,5``.
 
-    It could be the comma of a decimal fraction. Commas in brackets, which programs write without
-    blanks, and after exponents and indices, as in ``x^2,5*y``, separate polynomials.
+    It could be the comma of a decimal fraction. Commas after exponents and indices, as in
+    ``x^2,5*y``, separate polynomials, and so do those in brackets where there are no blanks, as
+    Macaulay2 prints them.
     """
     begin = 0
     for place in _places_of_commas(body):

@@ -18,11 +18,13 @@ class PrintedIdeal(NamedTuple):
     """The generators of a printed ideal: texts, or one text of a list; and its ring.
 
     ``variables`` and ``field``, the name of a field, are ``None`` where the text does not say them.
+    ``short_power`` is a name such as x2 that is x^2 if Singular printed its short form.
     """
 
     generators: tuple[str, ...] | str
     variables: tuple[str, ...] | None = None
     field: str | None = None
+    short_power: str = ""
 
 
 _ENTRY = re.compile(
@@ -182,7 +184,14 @@ def _list_of_singular(text: str) -> PrintedIdeal | None:
             f"'{names[0]:.60}[{first}]=' could begin the rest of a list that Singular printed, or"
             " an equation: write the polynomials alone, or blanks around ="
         )
-    return PrintedIdeal(tuple(polynomial.rstrip(",") for polynomial in polynomials))
+    # Singular's short form has neither * nor ^, and is there where variables have one letter.
+    short_power = None
+    if not re.search(r"[*^]", "".join(polynomials)):
+        short_power = re.search(r"\b[^\W\d_](?!1\b)[1-9][0-9]*\b", " ".join(polynomials))
+    return PrintedIdeal(
+        tuple(polynomial.rstrip(",") for polynomial in polynomials),
+        short_power=short_power[0] if short_power else "",
+    )
 
 
 def _ideal_in_json(text: str) -> PrintedIdeal:

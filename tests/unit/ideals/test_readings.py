@@ -152,7 +152,20 @@ def test_the_generator_of_a_finite_field_has_to_be_named_where_it_occurs() -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["x = 1,5", "x+1,5y", "10.5,5x", "x - 1,5*y", "1,5*x", "x/2,5*y", "x, y = 1,5", "-1,5x"]
+    "text",
+    [
+        "x = 1,5",
+        "x+1,5y",
+        "10.5,5x",
+        "x - 1,5*y",
+        "1,5*x",
+        "x/2,5*y",
+        "x, y = 1,5",
+        "-1,5x",
+        "[x - 1,5*y]",
+        "ideal(x, 1,5*y)",
+        "(x = 1,5)",
+    ],
 )
 def test_commas_between_digits_are_refused(text: str) -> None:
     with pytest.raises(ConversionError, match="has a decimal comma, or the comma separates two"):
@@ -204,6 +217,8 @@ def test_comments(text: str, expected: list[str]) -> None:
         ("x#y", "unexpected character '#'"),
         ("x*y - 1 // hyperbola", "write ' -- ' or # before a comment"),
         ("C(1)*C(4)", "write C_1 for a variable with an index, or C*1"),
+        ("sin(x)^2 - 1", "sin of something is no polynomial"),
+        ("ideal(x) + ideal(y)", "give one ideal at a time"),
         ("C(1,2)", "write C_1_2 for a variable with indices"),
         ("x(y + 1)", "write * between factors: x*(y + 1)"),
     ],
@@ -260,6 +275,17 @@ def test_what_programs_print_whole(text: str, expected: list[str], ring: str) ->
     for found in (ideal(text), read_ideal_file(text)[0]):
         assert list(map(str, found.generators)) == expected
         assert str(found.ring) == ring
+
+
+def test_powers_in_the_short_form_of_singular_are_refused() -> None:
+    text = "h[1]=x2-y\nh[2]=x3-z"
+    with pytest.raises(ConversionError, match=r"'x2' could be x\^2 in Singular's short form"):
+        ideal(text)
+    assert ideal(text, variables="x2 x3 y z").ring.variables == ("x2", "x3", "y", "z")
+    assert ideal("h[1]=x2^2-y\nh[2]=x1-z").ring.variables == ("x1", "x2", "y", "z")
+    for typed in ("x2 - y", "y = x2", "x - y2 - z"):
+        with pytest.raises(ConversionError, match=r"could be [xy]\^2 or one variable"):
+            ideal(typed)
 
 
 def test_equations_of_entries_stay_equations() -> None:
