@@ -187,8 +187,9 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, looks_like_path, read_ideal_file
 
     if exists(named):
-        # A process that reads for assistants, below some folders only, reads TOML and JSON. If it took
-        # the lines of any text for polynomials, an assistant could see secrets: TOKEN = secret.
+        # A process that reads for assistants, below some folders only, reads TOML and JSON alone.
+        # If it took the lines of any text for polynomials, an assistant could see secrets: TOKEN =
+        # secret.
         may_be_plain = folders() is None  # None: files of all folders may be read
         reader = partial(read_ideal_file, field=field, plain=may_be_plain, variables=variables)
         return read_file(Path(named), reader)

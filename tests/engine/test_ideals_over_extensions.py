@@ -198,7 +198,8 @@ def test_the_command_says_over_which_field(invoke: Invoke) -> None:
     done = invoke("ideal", "x^2 + y^2", "is_prime")
     assert done.stdout == "True\n"
     assert "It is prime over QQ; over a larger field it can decompose." in done.stderr
-    assert not invoke("ideal", "x^2 + y^2", "degree").stderr
+    only_ring = "The ring has 2 variables, x, y, over QQ.\n"
+    assert invoke("ideal", "x^2 + y^2", "degree").stderr == only_ring
     done = invoke("singular-locus", "--ideal", "x^2 + a*y^2", "--field", "QQ(a)")
     assert "over QQ(a)" in done.stdout
     for command in (["polar-degrees"], ["ed-degree"]):
