@@ -17,6 +17,7 @@ from sympy import I, Symbol, sqrt, symbols
 from m2bridge import ideal, read_ideal_file
 from m2bridge.algebra.extension_field import gaussian_field
 from m2bridge.cli.commands import cli
+from m2bridge.cli.tool_arguments import arguments_of
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.construct import looks_like_path
@@ -385,3 +386,8 @@ def test_variables_on_the_command_line(tmp_path: Path, monkeypatch: pytest.Monke
     assert "names its variables" in run("ideal", "table", "jacobian", "--variables", "x").stderr
     alone = run("polar-degrees", "--d", "1", "--d-out", "1", "--variables", "x")
     assert "--variables has no effect without --ideal" in alone.stderr
+
+
+def test_tools_of_assistants_take_variables_too() -> None:
+    for name in ("ideal", "singular_locus", "polar_degrees", "ed_degree"):
+        assert "variables" in arguments_of(name)
