@@ -45,6 +45,7 @@ from m2bridge.errors import ConversionError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.ideals.listings import Listing, listing, named_field, plain_listing
+from m2bridge.ideals.printed import check_json_of_ideal
 from m2bridge.system import collection_paused
 
 
@@ -507,9 +508,10 @@ def _stored_ideal(text: str, *, plain: bool) -> Ideal | None:
     data = read_json(text)
     if isinstance(data, dict) and "_ns" in data:
         return read_mrdi(data)
-    if isinstance(data, dict) and {"field", "coordinates", "generators"} <= data.keys():
-        return read_ideal(data)
-    return ideal(text)  # a list of texts; other JSON is refused by its name
+    if isinstance(data, list):
+        return ideal(text)  # of a list of texts; other lists are refused
+    check_json_of_ideal(data)
+    return read_ideal(data)
 
 
 def _check_field_of_file(

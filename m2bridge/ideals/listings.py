@@ -371,8 +371,10 @@ def _field_of_sympy(text: str) -> CoefficientField:
     """The field by the name of SymPy's domain, or its characteristic.
 
     For ZZ it is QQ, as for SymPy's own polynomials: SymPy takes ZZ as the domain of all polynomials
-    with integer coefficients.
+    with integer coefficients. The Gaussian integers and numbers have the generator I.
     """
+    if text in ("ZZ_I", "QQ_I"):
+        return named_field("QQ[I]/(I^2+1)")
     return QQ if text == "ZZ" else _field_of_program(text)
 
 

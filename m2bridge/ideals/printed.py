@@ -202,23 +202,36 @@ def _ideal_in_json(text: str) -> PrintedIdeal:
         raise ConversionError(f"this has the beginning of JSON: {reason}") from None
     if isinstance(data, list) and all(isinstance(entry, str) for entry in data):
         return PrintedIdeal(tuple(data))
+    check_json_of_ideal(data)
+    return PrintedIdeal(
+        tuple(data["generators"]), variables=tuple(data["coordinates"]), field=data["field"]
+    )
+
+
+def check_json_of_ideal(data: object) -> None:
+    """Raise ConversionError, with the name of what it is, unless JSON holds one ideal.
+
+    That of a singular locus has two, the given one and the ideal of the locus.
+    """
     if not isinstance(data, dict):
         _refuse_json("a list of results")
     if "_ns" in data:
-        _refuse_json("a file .mrdi: in Python read_mrdi reads it")
+        _refuse_json("a file .mrdi: give its name, or in Python its content to read_mrdi")
     if {"method", "ideal", "value"} <= data.keys():
         _refuse_json("what 'm2bridge ideal … --json' printed: give its part 'ideal', or 'value'")
     if not {"field", "coordinates", "generators"} <= data.keys():
         _refuse_json("no ideal: it needs field, coordinates and generators")
+    if "given" in data:
+        _refuse_json(
+            "what 'm2bridge singular-locus … --json' printed: give field and coordinates, and as"
+            " generators 'given', or 'generators' for the locus"
+        )
     for key in ("coordinates", "generators"):
         entries = data[key]
-        if not isinstance(entries, list) or not all(isinstance(text, str) for text in entries):
+        if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
             _refuse_json(f"no ideal: {key} is no list of texts")
     if not isinstance(data["field"], str):
         _refuse_json("no ideal: field is no text")
-    return PrintedIdeal(
-        tuple(data["generators"]), variables=tuple(data["coordinates"]), field=data["field"]
-    )
 
 
 def _refuse_json(kind: str) -> NoReturn:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from sympy import I, Symbol, sqrt, symbols
+from sympy import I, Poly, Symbol, sqrt, symbols
 
 from m2bridge import ideal, read_ideal_file
 from m2bridge.algebra.extension_field import gaussian_field
@@ -117,6 +117,8 @@ def test_names_of_numbers_are_refused(text: str, meaning: str) -> None:
 
 def test_numbers_in_their_field_are_those_of_the_objects() -> None:
     assert ideal(str(x**2 + I * y), field=gaussian_field("I")) == ideal(x**2 + I * y)
+    gaussian = Poly(x**2 + I * y, x, y)
+    assert ideal(str(gaussian)) == ideal(gaussian)
     assert ideal("x^2 - sqrt2*y", field="QQ[sqrt2]/(sqrt2^2-2)") == ideal(x**2 - sqrt(2) * y)
 
 
@@ -315,6 +317,10 @@ def test_equations_of_entries_stay_equations() -> None:
         ("h[2]=x^2\nh[3]=y", "the rest of a list that Singular printed, or an equation"),
         ("x\n0\nx^2 - 1", "could be the ring of a file of msolve, or polynomials"),
         ('{"ideal": {}, "method": "radical", "value": {}}', "give its part 'ideal', or 'value'"),
+        (
+            '{"field": "QQ", "coordinates": ["x"], "given": ["x"], "generators": ["1"]}',
+            "give field and coordinates, and as generators 'given', or 'generators'",
+        ),
         ('[{"x": 1}]', "a list of results"),
         ('{"x": 1}', "it needs field, coordinates and generators"),
     ],
@@ -330,6 +336,8 @@ def test_files_of_our_own_formats() -> None:
         assert read_ideal_file(text)[0] == given
         with pytest.raises(ConversionError, match="names its variables"):
             read_ideal_file(text, variables="x y")
+    with pytest.raises(ConversionError, match="'m2bridge singular-locus"):
+        read_ideal_file('{"field": "QQ", "coordinates": ["x"], "given": [], "generators": ["x"]}')
     with pytest.raises(ConversionError):  # in calls of assistants, no text of a file is quoted
         read_ideal_file('["secret"]', plain=False)
 
