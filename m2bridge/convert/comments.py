@@ -9,23 +9,47 @@ digit, as in ``x--3*y``, which programs write.
 
 import re
 
-_COMMENT = re.compile(
+_OPENING = re.compile(
     r"""
-    (?<!\S) (?: -{2,}(?!\S) | \# ) [^\n]*       # Macaulay2's, and Sage's and Python's
-    | ^[^\S\n]* // (?!\s*[0-9(]) [^\n]*         # Singular's and Magma's, on a line of its own
-    | /\* (?s:.*?) \*/                          # Singular's and Magma's, of several lines
-    | -\* (?s:.*?) \*-                          # Macaulay2's, of several lines
+    (?<!\S) (?: -{2,}(?!\S) | \# )              # Macaulay2's, and Sage's and Python's
+    | ^[^\S\n]* // (?![^\S\n]*[0-9(])           # Singular's and Magma's, on a line of its own
+    | /\*                                       # Singular's and Magma's, of several lines
+    | -\*                                       # Macaulay2's, of several lines
     """,
     re.MULTILINE | re.VERBOSE,
 )
+"""The beginning of a comment."""
+_CLOSING = {"/*": "*/", "-*": "*-"}
+"""The end of a comment of several lines; all others end with their line."""
 
 
 def without_comments(text: str) -> str:
     """The text with blanks in place of comments, so that no place in it moves.
+
+    The beginning of a comment of several lines that does not end stays.
 
     Examples
     --------
     >>> without_comments("x*y - 1 -- hyperbola")
     'x*y - 1             '
     """
-    return _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), text)
+    pieces: list[str] = []
+    place = 0
+    without_end: set[str] = set()  # signs that are not searched for again
+    for opening in _OPENING.finditer(text):
+        begin = opening.start()
+        closing = _CLOSING.get(opening[0], "\n")
+        if begin < place or closing in without_end:  # inside of the comment before
+            continue
+        end = text.find(closing, opening.end())
+        if end < 0 and closing != "\n":
+            without_end.add(closing)
+            continue
+        if closing == "\n":
+            end = len(text) if end < 0 else end
+        else:
+            end += len(closing)
+        pieces += [text[place:begin], re.sub(r"[^\n]", " ", text[begin:end])]
+        place = end
+    pieces.append(text[place:])
+    return "".join(pieces)

@@ -35,7 +35,7 @@ _COORDINATE_LETTERS = frozenset("xyzw")
 """Letters of which several are not one name, but variables one after the other."""
 
 
-_NUMBER_TIMES = re.compile(r"(?<![\w.'])[0-9][0-9./]*\s*[*·⋅×](?!\*)")
+_NUMBER_TIMES = re.compile(r"(?<![\w./'])[0-9][0-9./]*\s*[*·⋅×](?!\*)")
 """A number and the sign of its product with something."""
 _MAX_WORD_LETTERS = 3
 """Letters of the longest words that are taken for products because of the other names only."""

@@ -210,7 +210,9 @@ def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) ->
     constants = field.names
     texts = [value for value in polynomials if isinstance(value, str)]
     check_short_forms(texts, constants)
-    occurring: set[str] = set().union(*map(parsing.occurring_names, polynomials))
+    objects = [value for value in polynomials if not isinstance(value, str)]
+    in_texts: set[str] = set().union(*map(parsing.occurring_names, texts))
+    occurring = in_texts.union(*map(parsing.occurring_names, objects))
     chosen = occurring.intersection(constants)
     if chosen and isinstance(field, ExtensionField) and not field.names_are_given:
         (generator,) = chosen
@@ -219,7 +221,6 @@ def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) ->
             f"'{generator}' could be the generator of GF({order}) or a variable: for the generator"
             f" write GF({order},{generator}); for a variable {NAME_THE_VARIABLES}"
         )
-    in_texts: set[str] = set().union(*map(parsing.occurring_names, texts))
     check_numbers_of_fields(in_texts.difference(constants))
     names = occurring.difference(constants)
     if not names:

@@ -250,10 +250,6 @@ _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
 """A number such as 0,5 after an operation; no polynomial ends with an added or multiplied 0."""
 _SPACED = re.compile(r"[ \t][-+=−–] | , [ \t]", re.VERBOSE)
 """Blanks around signs or after commas. Programs that write them write one after each comma."""
-_NUMBER_AT_END = re.compile(
-    r"(?:\^|\*\*)\s*[0-9]+\Z | (?<![\w.'])(?P<number>[0-9]*\.?[0-9]+)\Z", re.VERBOSE
-)
-"""A number at the end of a text; an exponent, as 2 in x^2, has no group ``number``."""
 _DIGITS = re.compile("[0-9]+")
 
 
@@ -310,12 +306,18 @@ def _check_commas_between_digits(body: str) -> None:
     """
     begin = 0
     for place in _places_of_commas(body):
-        number = _NUMBER_AT_END.search(body[begin:place])
-        digits = _DIGITS.match(body, place + 1)
+        part = body[begin:place]
         begin = place + 1
-        if not digits or not number or number["number"] is None:
+        before = part.rstrip("0123456789.")
+        number = part.removeprefix(before)
+        digits = _DIGITS.match(body, begin)
+        if not digits or not number.strip("."):
             continue
-        joined = f"{number['number']},{digits[0]}"
+        is_index = before[-1:].isalnum() or before.endswith(("_", "'"))
+        is_exponent = before.rstrip().endswith(("^", "**"))
+        if is_index or is_exponent:
+            continue
+        joined = f"{number},{digits[0]}"
         meant = "a number with one point" if "." in joined else joined.replace(",", ".")
         raise ConversionError(
             f"'{joined:.40}' has a decimal comma, or the comma separates two polynomials: write"

@@ -39,20 +39,15 @@ _MSOLVE = re.compile(
 )
 """A file of msolve: the variables, the characteristic, the polynomials."""
 _MAGMA = re.compile(
-    r"""
-    \s*Ideal\ of\ (?:Graded\ )?Polynomial\ ring\ of\ rank\ [0-9]+\ over\ (?P<field>[^\n]+)\n
-    .*? Variables:\ (?P<names>[^\n]+)\n
-    .*? [Bb]asis:\s* (?P<list>\[.*\]) \s*
-    """,
-    re.DOTALL | re.VERBOSE,
+    r"\s*Ideal of (?:Graded )?Polynomial ring of rank [0-9]+ over (?P<field>[^\n]+)\n"
 )
-"""An ideal as Magma prints it."""
+"""The first line of an ideal as Magma prints it; the variables and a basis follow."""
 _NAMED = re.compile(
     r"""
-    \s* (?: (?P<output>o[0-9]+)\s*=\s* | [^\W\d]\w*\s*:?=\s* )?
+    (?: (?P<output>o[0-9]+)\s*+=\s*+ | [^\W\d]\w*+\s*+:?=\s*+ )?
     (?P<ideal> (?:monomialIdeal|ideal) (?=\s*[({]) .*? [)}] )
-    \s*;? (?: \s*(?P=output)\s*:\s*(?:Monomial)?Ideal\ of\ [^\n]+ )? \s*
-    | \s* ideal \s+ [^\W\d]\w* \s* = \s* (?P<singular>.*?) ;? \s*
+    \s*+;?+ (?: (?P=output)\s*+:\s*+(?:Monomial)?Ideal\ of\ [^\n]++ )?
+    | ideal \s++ [^\W\d]\w*+ \s*+ = (?P<singular>.*?) ;?
     """,
     re.DOTALL | re.VERBOSE,
 )
@@ -63,19 +58,20 @@ _OWN_PROGRAM = re.compile(
 )
 """The program for Macaulay2 that m2bridge writes for an ideal."""
 _SESSIONS = (
-    ("a session of Macaulay2", re.compile(r"(?m)^\s*(?:i[0-9]+ :|o[0-9]+ [:=])(?:\s|$)")),
-    ("a session of Sage", re.compile(r"(?m)^\s*(?:sage:|\.\.\.\.:)")),
-    ("a session of Python", re.compile(r"(?m)^\s*(?:>>>|In \[[0-9]+\]:)")),
-    ("a session of Julia", re.compile(r"(?m)^\s*julia>")),
-    ("a session of Singular or Magma", re.compile(r"(?m)^\s*> ")),
-    ("a program for Singular", re.compile(r"(?m)^\s*ring\s+\w+\s*=")),
+    ("a session of Macaulay2", re.compile(r"(?m)^[^\S\n]*(?:i[0-9]+ :|o[0-9]+ [:=])(?:\s|$)")),
+    ("a session of Sage", re.compile(r"(?m)^[^\S\n]*(?:sage:|\.\.\.\.:)")),
+    ("a session of Python", re.compile(r"(?m)^[^\S\n]*(?:>>>|In \[[0-9]+\]:)")),
+    ("a session of Julia", re.compile(r"(?m)^[^\S\n]*julia>")),
+    ("a session of Singular or Magma", re.compile(r"(?m)^[^\S\n]*> ")),
+    ("a program for Singular", re.compile(r"(?m)^[^\S\n]*ring[ \t]+\w+[ \t]*=")),
     (
         "a program for Macaulay2 or Sage",
         re.compile(
-            r"(?m)^\s*\w+(?:\.<[^>\n]*>)?\s*:?=\s*(?:QQ|ZZ|GF|PolynomialRing|kk|toField)\b.*[\[(]"
+            r"(?m)^[^\S\n]*\w+(?:\.<[^>\n]*>)?[ \t]*:?=[ \t]*"
+            r"(?:QQ|ZZ|GF|PolynomialRing|kk|toField)\b.*[\[(]"
         ),
     ),
-    ("a program for Magma", re.compile(r"(?m)^\s*\w+(?:<[^>\n]*>)?\s*:=")),
+    ("a program for Magma", re.compile(r"(?m)^[^\S\n]*\w+(?:<[^>\n]*>)?[ \t]*:=")),
     ("Sage's summary of a sequence", re.compile(r"\s*Polynomial Sequence with ")),
     (
         "Macaulay2's form with exponents on lines of their own (take its toString)",
@@ -109,15 +105,13 @@ def printed_ideal(text: str) -> PrintedIdeal | None:
         names = re.findall(r"[^,(\s]+(?:\([^)]*\))?", program["names"])
         variables = tuple(names_in(name)[0] for name in names)
         return PrintedIdeal(program["ideal"], variables, field=program["field"].strip())
-    magma = _MAGMA.fullmatch(text)
+    magma = _MAGMA.match(text)
     if magma:
-        field = re.sub(r"(?i)finite field of size ([0-9]+)", r"GF(\1)", magma["field"].strip())
-        field = field.replace("Rational Field", "QQ")
-        return PrintedIdeal(magma["list"], _names(magma["names"]), field=field)
+        return _ideal_of_magma(magma["field"].strip(), text[magma.end() :])
     msolve = _MSOLVE.fullmatch(text)
     if msolve:
         return _ideal_of_msolve(msolve)
-    named = _NAMED.fullmatch(text)
+    named = _NAMED.fullmatch(text.strip())
     if named:
         return PrintedIdeal(named["ideal"] or f"[{named['singular']}]")
     for name, pattern in _SESSIONS:
@@ -132,6 +126,17 @@ def printed_ideal(text: str) -> PrintedIdeal | None:
 def _names(text: str) -> tuple[str, ...]:
     """The names in a text with commas between them."""
     return tuple(name.strip() for name in text.split(","))
+
+
+def _ideal_of_magma(field: str, text: str) -> PrintedIdeal:
+    """The ideal that Magma printed, from its field and the text after the first line."""
+    heading, _, basis = text.replace("basis:", "Basis:").partition("Basis:")
+    names = re.search(r"(?m)^Variables: (.+)$", heading)
+    if names is None or not basis.strip():
+        raise ConversionError("this looks like an ideal of Magma without its variables or basis")
+    field = re.sub(r"(?i)finite field of size ([0-9]+)", r"GF(\1)", field)
+    field = field.replace("Rational Field", "QQ")
+    return PrintedIdeal(basis.strip(), _names(names[1]), field=field)
 
 
 def _ideal_of_msolve(match: re.Match[str]) -> PrintedIdeal | None:
@@ -161,17 +166,20 @@ def _list_of_singular(text: str) -> PrintedIdeal | None:
     """
     names: list[str] = []
     numbers: list[int] = []
-    polynomials: list[str] = []
+    lines_of_entries: list[list[str]] = []
     for line in text.splitlines():
         entry = _ENTRY.fullmatch(line)
         if entry:
             names.append(entry["name"])
             numbers.append(int(entry["number"][:9]))
-            polynomials.append(entry["polynomial"])
+            lines_of_entries.append([entry["polynomial"]])
         elif line.strip():
-            if not polynomials:
+            if not names:
                 return None
-            polynomials[-1] += f" {line.strip()}"
+            lines_of_entries[-1].append(line.strip())
+    if not names:
+        return None
+    polynomials = [" ".join(lines) for lines in lines_of_entries]
     # a list of one entry is a single equation, unless its name can be no variable
     is_list = len(set(names)) == 1 and (len(names) > 1 or names[0] == "_")
     if not is_list or any(re.search(rf"\b{names[0]}\[", f) for f in polynomials):
