@@ -29,6 +29,7 @@ from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import try_to_lock
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
+from m2bridge.results.sheet import visible
 from m2bridge.system import is_aside, write_all_aside, write_aside
 
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
@@ -339,7 +340,7 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
         if reason.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         raise errors.BatchError(
-            f"'{path}', the place of the locks on cases, is a link or not a folder: remove it;"
+            f"'{visible(str(path))}', the place of the locks on cases, is a link or not a folder: remove it;"
             " nothing is made or deleted where it leads"
         ) from None
     try:
@@ -453,7 +454,7 @@ class Store:
                     missing.append(name)
         if missing:
             raise errors.BatchError(
-                f"{len(missing)} of {number} results are not in '{self.folder}', such as"
+                f"{len(missing)} of {number} results are not in '{visible(str(self.folder))}', such as"
                 f" '{missing[0]}': the folder, or files in it, were deleted during the batch; the"
                 " same command computes what is missing"
             )
@@ -471,7 +472,7 @@ class Store:
             yield
         except OSError as reason:
             raise errors.BatchError(
-                f"'{self.folder}' cannot be written: {reason.strerror or reason}; its files are"
+                f"'{visible(str(self.folder))}' cannot be written: {reason.strerror or reason}; its files are"
                 " complete, and the same command resumes from them"
             ) from None
 
@@ -551,6 +552,20 @@ class Store:
 def outcome_name(name: str, question: str) -> str:
     """Return the name of the file of an outcome, such as ``d3-dout2-a2-t2-3.4.outcome.json``."""
     return file_name(name, question).removesuffix(".json") + SUFFIX
+
+
+def certificate_of_outcome(path: Path) -> str:
+    """Return the name of the certificate in whose place the outcome at a path is.
+
+    It is empty if there is no usable outcome of this name.
+    """
+    try:
+        is_usable = _content(path, SUFFIX, case=None)["kind"] in KINDS
+    except (*_UNREADABLE, OSError):
+        is_usable = False
+    if not is_usable:
+        return ""
+    return path.name.removesuffix(SUFFIX) + ".json"
 
 
 CaseInFile = tuple[str, dict[str, Any]]

@@ -23,7 +23,7 @@ from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, ScriptError
 from m2bridge.limits import Limits, importing
-from m2bridge.results.sheet import quoted
+from m2bridge.results.sheet import quoted, visible
 
 if TYPE_CHECKING:
     from m2bridge.workspace.evaluation import Display
@@ -171,8 +171,8 @@ def _begin_with_place(error: EngineError, name: str) -> None:
     """
     if not isinstance(error, ScriptError) or error.line is None:
         return
-    place = f"{error.file}:{error.line}:{error.column}"
-    caller = f" (called from {name})" if error.file != name else ""
+    place = f"{visible(error.file)}:{error.line}:{error.column}"
+    caller = f" (called from {visible(name)})" if error.file != name else ""
     error.message = f"{place}: {error.error}{caller}\n{error.excerpt}"
 
 

@@ -21,7 +21,7 @@ from m2bridge.certificates.form import SCHEMA, Certificate, digest, read, write
 from m2bridge.certification.verify import verify, verify_path
 from m2bridge.checker import algebra
 from m2bridge.cli import OTHER_RELEASE, REFUTED, commands
-from m2bridge.cli.certificates import json_files
+from m2bridge.cli.certificates import files_of_batches
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker import case as checked
@@ -339,7 +339,7 @@ def test_the_exit_code_says_the_worst(
         for names, _ in WORST
         for name in names
     }
-    paths = list(json_files(list(folders.values())))
+    paths = list(files_of_batches(list(folders.values())))
     findings = dict(zip(paths, verify_files(paths, workers=2), strict=True))
     monkeypatch.setattr(
         "m2bridge.batch.verifying.verify_files",
@@ -367,7 +367,7 @@ def test_a_folder_that_cannot_be_listed_is_named(
     (tmp_path / "closed").mkdir()
     shutil.copy(files("accepted")[0], tmp_path / "a.json")
     monkeypatch.setattr(os, "scandir", refused)
-    assert list(json_files([tmp_path])) == [tmp_path / "a.json", tmp_path / "closed"]
+    assert list(files_of_batches([tmp_path])) == [tmp_path / "a.json", tmp_path / "closed"]
 
 
 @pytest.mark.parametrize("limit", ["--timeout=0", "--timeout=nan", "--memory=1M", "--memory=lots"])
