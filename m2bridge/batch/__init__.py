@@ -33,9 +33,6 @@ MIN_CLUSTER_OPEN_FILES = 64
 MAX_FALSE_STARTS = 5
 """If this many workers in a row end before they begin an item, the batch is given up."""
 
-LAST_ITEMS_PER_WORKER = 4
-"""The last items, this many for each worker, are performed with the longest first."""
-
 TASKS_AHEAD_PER_THREAD = 4
 """Tasks that Dask's scheduler holds for each thread, which keep it busy."""
 

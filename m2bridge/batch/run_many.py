@@ -161,9 +161,15 @@ def run_many(
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None:
         _check_number_of_workers(workers)
+    if scheduler is not None:
+        check_kind("scheduler", scheduler, str, "the address of a Dask cluster")
+        if executor != "dask":
+            raise InvalidCaseError("scheduler", "has no effect without executor='dask'")
     code_or_function = _CodeOrFunction.of(work)
     memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
+    if kinds_to_retry and folder is None:
+        raise InvalidCaseError("retry", "has no effect without a folder of outcomes")
     if folder is not None:
         folder = _folder_of_outcomes(folder)
     item_work = ItemWork(
