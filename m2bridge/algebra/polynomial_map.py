@@ -34,7 +34,7 @@ from m2bridge.algebra.ring import (
     total_degree,
     variable_name,
 )
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError, check_flag, check_kind
 from m2bridge.limits import check_deadline_in
 
 UNDECLARED = (
@@ -87,6 +87,10 @@ class PolynomialMap:
 
     def __post_init__(self) -> None:
         """Raise ConversionError for a wrong number of images, names used twice, or other fields."""
+        check_kind("source", self.source, PolynomialRing, "a PolynomialRing")
+        for name in ("coordinates", "images", "relations"):
+            check_kind(name, getattr(self, name), tuple, "a tuple")
+        check_flag("prime", self.prime)
         if len(self.coordinates) != len(self.images):
             raise ConversionError(
                 f"{len(self.coordinates)} coordinates but {len(self.images)} images"

@@ -222,6 +222,8 @@ class PolynomialRing:
             If the characteristic divides its denominator, or coefficients are integers and the
             number is not one.
         """
+        if not (hasattr(value, "numerator") and hasattr(value, "denominator")):
+            raise ConversionError(f"{value!r:.60} is not a rational number")
         if not self.field.is_field:
             return self._integer(value)
         divisor = self.field.domain(int(value.denominator))

@@ -32,7 +32,7 @@ from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_kind
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_flag, check_kind
 from m2bridge.limits import Limits, check_timeout
 from m2bridge.workspace.evaluation import value_of
 
@@ -155,6 +155,7 @@ def run_many(
     'failed'
     """
     check_timeout(timeout)
+    check_flag("progress", progress)
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):

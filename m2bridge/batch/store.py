@@ -219,10 +219,12 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     >>> [task.questions for task in tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4")]
     [('3.3', '3.4')]
     """
-    errors.check_kind("cases", cases, Iterable, "models")
+    models = errors.elements("cases", cases, "a list of models")
+    for model in models:
+        errors.check_kind("cases", model, Model, "a list of models")
     errors.check_kind("check", check, str, "a text")
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    listed = tuple(_task(case, words) for case in cases)
+    listed = tuple(_task(model, words) for model in models)
     if listed and not any(task.questions for task in listed):
         raise errors.InvalidCaseError("check", f"'{check}' contains no question about these cases")
     return listed
@@ -400,6 +402,7 @@ class Store:
 
     def __post_init__(self) -> None:
         """Make a path of the folder, which may be given as text."""
+        errors.check_kind("folder", self.folder, (str, os.PathLike), "the path of a folder")
         object.__setattr__(self, "folder", Path(self.folder))
 
     def names(self) -> frozenset[str]:
@@ -420,6 +423,7 @@ class Store:
             The names of the files in the folder, if they are known, which saves attempts to open
             files that are not there.
         """
+        errors.check_kind("task", task, Task, "a Task")
         case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
@@ -442,11 +446,13 @@ class Store:
 
     def check(self, tasks: Iterable[Task]) -> None:
         """Raise BatchError if a question of tasks that were performed has no file."""
+        listed = errors.elements("tasks", tasks, "a list of Tasks")
         # a deleted file would otherwise look like a question that was never asked
         names = self.names()
         number = 0
         missing = []
-        for task in tasks:
+        for task in listed:
+            errors.check_kind("tasks", task, Task, "a list of Tasks")
             for question in task.questions:
                 number += 1
                 name = file_name(task.name, question)

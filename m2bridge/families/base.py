@@ -21,7 +21,7 @@ from math import prod
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, elements
 
 if TYPE_CHECKING:
     from m2bridge.certificates.form import Certificate, Content
@@ -65,9 +65,10 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
     """Return a list of integers in 1 … MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
-    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping | Set):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
-    return tuple(positive_integer(option, value) for value in values)
+    listed = elements(option, values, "a list of integers")
+    return tuple(positive_integer(option, value) for value in listed)
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:

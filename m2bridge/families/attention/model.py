@@ -102,8 +102,10 @@ class SingleLayerAttention(LayerSizes, Model):
         weights: str | None = None,
     ) -> None:
         LayerSizes.__init__(self, d, d_out, a, t)
-        coordinates = coordinates or self.default_coordinates
-        weights = weights or DEFAULT_PARAMETRIZATION
+        if coordinates is None:
+            coordinates = self.default_coordinates
+        if weights is None:
+            weights = DEFAULT_PARAMETRIZATION
         check_choice("coordinates", coordinates, CoordinateSystem)
         check_choice("weights", weights, Parametrization)
         if coordinates == "reduced" and self.t == 1:
@@ -134,8 +136,8 @@ class SingleLayerAttention(LayerSizes, Model):
             self.d_out,
             self.a,
             self.t,
-            coordinates=coordinates or self.coordinates,
-            weights=weights or self.weights,
+            coordinates=self.coordinates if coordinates is None else coordinates,
+            weights=self.weights if weights is None else weights,
         )
 
     def parametrization(

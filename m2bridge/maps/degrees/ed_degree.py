@@ -21,6 +21,7 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
     check_choice,
+    check_flag,
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
@@ -102,6 +103,7 @@ def ed_degree(
     """
     check_choice("method", method, EDMethod)
     variety: Variety | ParametrizedImage
+    check_flag("generic", generic)
     if isinstance(case, Ideal):
         model = None
         variety = _variety_of_ideal(case, method, printable(title))
