@@ -150,7 +150,7 @@ def check_flag(option: str, value: object) -> None:
         raise InvalidCaseError(option, f"must be true or false, not {value!r:.60}")
 
 
-def elements(option: str, values: object, wanted: str) -> list[Any]:
+def elements(option: str, values: Any, wanted: str) -> list[Any]:
     """Return the elements of an iterable; InvalidCaseError if it is none, or is a text.
 
     ``option`` is the name of the argument, and ``wanted`` what it has to be, for the message.
@@ -158,7 +158,7 @@ def elements(option: str, values: object, wanted: str) -> list[Any]:
     try:
         # an array of NumPy without axes has the method, and cannot be gone through
         if not isinstance(values, str | bytes):
-            return list(values)  # type: ignore[call-overload]
+            return list(values)
     except TypeError:
         pass
     raise InvalidCaseError(option, f"must be {wanted}, not {values!r:.60}")

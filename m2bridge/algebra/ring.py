@@ -188,6 +188,8 @@ class PolynomialRing:
             "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
         )
         check_kind("variables", self.variables, (tuple, list), "a tuple of names")
+        for name in self.variables:
+            check_kind("variables", name, str, "a tuple of names")
         object.__setattr__(self, "variables", tuple(self.variables))  # a list has no hash
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
 from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
-from m2bridge.errors import InvalidCaseError, check_kind
+from m2bridge.errors import InvalidCaseError, check_kind, elements
 from m2bridge.results.sheet import duration, line, plural, shortened, visible
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     cases: 1 (2 questions with 4 answers), done: 0, to do: 1
     """
     check_kind("store", store, Store, "a Store")
+    for task in elements("tasks", tasks, "a list of Tasks"):
+        check_kind("tasks", task, Task, "a list of Tasks")
     names = store.names()
     store.sweep(names)
     left: list[Task] = []

@@ -342,8 +342,8 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
         if reason.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         raise errors.BatchError(
-            f"'{visible(str(path))}', the place of the locks on cases, is a link or not a folder: remove it;"
-            " nothing is made or deleted where it leads"
+            f"'{visible(str(path))}', the place of the locks on cases, is a link or not a folder:"
+            " remove it; nothing is made or deleted where it leads"
         ) from None
     try:
         yield descriptor
@@ -424,6 +424,8 @@ class Store:
             files that are not there.
         """
         errors.check_kind("task", task, Task, "a Task")
+        if names is not None:
+            names = frozenset(errors.elements("names", names, "names of files"))
         case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
@@ -460,9 +462,9 @@ class Store:
                     missing.append(name)
         if missing:
             raise errors.BatchError(
-                f"{len(missing)} of {number} results are not in '{visible(str(self.folder))}', such as"
-                f" '{missing[0]}': the folder, or files in it, were deleted during the batch; the"
-                " same command computes what is missing"
+                f"{len(missing)} of {number} results are not in '{visible(str(self.folder))}', such"
+                f" as '{missing[0]}': the folder, or files in it, were deleted during the batch;"
+                " the same command computes what is missing"
             )
 
     def left(self, task: Task) -> Task:
@@ -477,8 +479,9 @@ class Store:
         try:
             yield
         except OSError as reason:
+            folder = visible(str(self.folder))
             raise errors.BatchError(
-                f"'{visible(str(self.folder))}' cannot be written: {reason.strerror or reason}; its files are"
+                f"'{folder}' cannot be written: {reason.strerror or reason}; its files are"
                 " complete, and the same command resumes from them"
             ) from None
 

@@ -76,6 +76,7 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*,
     Corollaries 10.14, 16.20.
     """
+    check_kind("title", title, str, "a text")
     if isinstance(ideal.ring.field, ExtensionField):
         return _locus_over_extension(ideal, title=title, minors=minors)
     values = {"most_minors": most_minors(minors)}

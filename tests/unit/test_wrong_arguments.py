@@ -135,7 +135,7 @@ RIGHT: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "hilbert_function": (m2bridge.hilbert_function, (MODEL,)),
     "ideal": (ideal, ()),
     "image": (m2bridge.image, (CURVE,)),
-    "implicitize": (m2bridge.implicitize, ([X], {"u": X})),
+    "implicitize": (m2bridge.implicitize, (CURVE,)),
     "membership": (m2bridge.membership, (MODEL,)),
     "observe": (m2bridge.observe, (MODEL,)),
     "orbit_diagram": (m2bridge.orbit_diagram, (MODEL,)),
@@ -223,7 +223,7 @@ def _calls(
         (lambda: CUSP.preimage({1}), "polynomial_map"),  # type: ignore[arg-type]
         (lambda: m2bridge.tasks([1]), "cases"),  # type: ignore[list-item]
         (lambda: m2bridge.certify(MODEL, [[1]]), "check"),  # type: ignore[arg-type]
-        (lambda: ActivatedNetwork("x", numpy.array(3)), "widths"),  # type: ignore[arg-type]
+        (lambda: ActivatedNetwork("x", "x^2 + x"), "widths"),  # type: ignore[arg-type]
         (lambda: ActivatedNetwork((1, 1, 1), numpy.array(3)), "activation"),
         (lambda: m2bridge.dimension(MODEL, method=numpy.ones(2)), "method"),  # type: ignore[arg-type]
         (lambda: m2bridge.observe(MODEL, polar="no"), "polar"),  # type: ignore[arg-type]

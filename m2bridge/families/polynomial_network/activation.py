@@ -168,7 +168,8 @@ class ActivatedNetwork(PolynomialNetwork):
     ) -> None:
         coefficients = checked_activation(activation)
         activation_degree = len(coefficients) - 1
-        if degree not in (None, activation_degree):
+        is_degree = isinstance(degree, Integral) and degree == activation_degree
+        if degree is not None and not is_degree:
             message = f"has degree {activation_degree}: add --degree {activation_degree}"
             raise InvalidCaseError("activation", message)
         PolynomialNetwork.__init__(self, widths, activation_degree)
