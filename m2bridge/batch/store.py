@@ -13,7 +13,7 @@ import stat
 import time
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -425,7 +425,7 @@ class Store:
         """
         errors.check_kind("task", task, Task, "a Task")
         if names is not None:
-            names = frozenset(errors.elements("names", names, "names of files"))
+            errors.check_kind("names", names, (AbstractSet, list, tuple), "names of files")
         case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
