@@ -175,6 +175,9 @@ def _check_workers(
         raise InvalidCaseError("scheduler", "has no effect without --executor dask")
     if scheduler is not None and workers is not None:
         raise InvalidCaseError("workers", "has no effect with --scheduler")
+    is_given = "recycle" in common.explicit_options(click.get_current_context())
+    if is_given and executor != "processes":
+        raise InvalidCaseError("recycle", "has no effect without --executor processes")
     if executor == "serial" and workers not in (None, 1):
         raise InvalidCaseError("workers", "must be 1 with --executor serial")
 

@@ -21,7 +21,7 @@ from m2bridge.cli import DONE, MAX_CODE_BYTES, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
-from m2bridge.errors import ConversionError, EngineError, ScriptError
+from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
 from m2bridge.limits import Limits, check_deadline_in, importing
 from m2bridge.results.sheet import quoted, visible
 
@@ -304,6 +304,9 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
+    has_method = "method" in common.explicit_options(click.get_current_context())
+    if has_method and computation != "singular-locus":
+        raise InvalidCaseError("method", "has no effect without singular-locus")
     request = common.case_request(options)
     with common.time_limit(timeout=request.timeout):
         with importing():

@@ -159,6 +159,8 @@ def test_order_is_by_effort_and_without_duplicates() -> None:
 class Nothing(Batch[Case, None]):
     """A batch without work."""
 
+    module = "m2bridge.batch.pool"
+
 
 def test_workers_take_cases_in_their_order() -> None:
     """With two workers the case (3, 3, 3), the last of nine, was taken second."""

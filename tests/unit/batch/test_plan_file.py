@@ -237,6 +237,28 @@ def test_a_plan_is_written_at_once_or_not_at_all(
     assert not list(folder.glob(".*"))
 
 
+def test_an_interrupted_batch_has_its_plan(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is computed; the same command writes the same file."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("m2bridge.batch.plan.run", interrupted)
+    words = ("certify", "--d", "1..2", "--d-out", "1", "--check", "3.4", "--executor", "serial")
+    for _ in range(2):
+        assert run(*words, "--out", tmp_path)[0] == 130
+        (path,) = tmp_path.iterdir()
+        assert [asked.name for asked in read_plan(path)] == ["d1-dout1-a1-t2", "d2-dout1-a2-t2"]
+    assert run(*words[:-2], "--all-a", *words[-2:], "--a", "1..2", "--out", tmp_path)[0] == 130
+    assert len(list(tmp_path.glob("*.plan"))) == 2
+    words = ("certify", "--all-sizes", "--check", "3.4", "--executor", "serial")
+    assert run(*words, "--out", tmp_path)[0] == 130
+    missing = collect(tmp_path).plan.missing
+    assert (len(missing), missing[0]) == (5, "attention-all-sizes-3.4.json")
+
+
 def test_names_in_plans_are_names_of_certificates() -> None:
     asked = plan_text(tasks([Case(1, 2)], "all"))
     (entry,) = json.loads(asked)["cases"]
