@@ -27,6 +27,7 @@ from m2bridge.certificates.form import Certificate, file_name, text_of_file
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import try_to_lock
+from m2bridge.families.all_sizes import AllSizesCase
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
 from m2bridge.results.sheet import visible
@@ -221,7 +222,7 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     """
     models = errors.elements("cases", cases, "a list of models")
     for model in models:
-        errors.check_kind("cases", model, Model, "a list of models")
+        errors.check_kind("cases", model, (Model, AllSizesCase), "a list of models")
     errors.check_kind("check", check, str, "a text")
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(model, words) for model in models)
