@@ -317,6 +317,7 @@ class PolynomialMap:
         That is so if the characteristic divides a denominator of a coordinate or a relation, so
         never over QQ.
         """
+        check_kind("field", field, CoefficientField, "QQ, CoefficientField(p) or another field")
         p = field.characteristic
         if not p:
             return

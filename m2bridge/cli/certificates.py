@@ -311,7 +311,11 @@ def verify_command(
     if outcomes:
         skipped = f"; {plural(len(outcomes), 'outcome')} of a batch without a certificate skipped"
     if not files:
-        raise click.UsageError(_why_nothing_to_verify(paths, skipped))
+        why = _why_nothing_to_verify(paths, skipped)
+        asked = compare_with_plans(plans, certificates=(), outcomes=()).asked
+        if asked:
+            why += f"; plans there have {plural(asked, 'question')}"
+        raise click.UsageError(why)
     with progress("verifying"):
         findings = verify_files(files, Verification(timeout, memory), workers)
         answered = set(filter(None, map(certificate_of_outcome, outcomes)))

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from numbers import Integral
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from m2bridge.errors import InvalidCaseError, elements
@@ -69,6 +70,16 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     listed = elements(option, values, "a list of integers")
     return tuple(positive_integer(option, value) for value in listed)
+
+
+def integer_list(option: str, values: object) -> list[int]:
+    """Return a list of integers of any sign, of Python, NumPy, SymPy or FLINT; InvalidCaseError if
+    it is another one.
+    """
+    try:
+        return [index(value) for value in elements(option, values, "a list of integers")]
+    except TypeError:
+        raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}") from None
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:

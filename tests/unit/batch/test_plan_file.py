@@ -96,6 +96,14 @@ def test_a_certificate_that_was_deleted_is_missed(folder: Path, run: Run, tmp_pa
     assert entries["d3-dout2-a2-t2"].verdict == "NO_ANSWER"
 
 
+def test_a_folder_with_nothing_but_a_plan_is_no_empty_folder(folder: Path, run: Run) -> None:
+    for path in folder.glob("*.json"):
+        path.unlink()
+    code, said = run("verify", folder)
+    assert (code, "plans there have 2 questions" in said) == (2, True)
+    assert len(json.loads(run("report", folder, "--format", "json")[1])["rows"]) == 6
+
+
 def test_a_folder_without_a_plan_has_the_exit_code_of_1_0(folder: Path, run: Run) -> None:
     (folder / REFUTED).unlink()
     for path in folder.glob("*.plan"):

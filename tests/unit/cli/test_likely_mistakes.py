@@ -457,7 +457,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a number of packages": (
         lambda: Macaulay2().workspace(packages=5),  # type: ignore[arg-type]
-        "'packages' must be names of packages, not a int",
+        "'packages' must be names of packages, not 5",
     ),
     "a number as a package": (
         lambda: Macaulay2().workspace(packages=[5]),  # type: ignore[list-item]
