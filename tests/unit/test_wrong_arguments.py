@@ -208,7 +208,7 @@ def _calls(
     function: Callable[..., Any], right: tuple[Any, ...], value: Any
 ) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
     """The name of each argument, with a call in which it has this value, and others are right."""
-    calls = []
+    calls = list[tuple[str, tuple[Any, ...], dict[str, Any]]]()
     for number, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.name in ("engine", "timeout"):
             continue

@@ -171,7 +171,7 @@ def case(**changed: Any) -> str:
     return json.dumps({"plan": 1, "cases": [entry | changed]})
 
 
-HOSTILE: dict[str, Callable[[Path], None]] = {
+HOSTILE: dict[str, Callable[[Path], object]] = {
     "empty": hostile(""),
     "not JSON": hostile("{"),
     "nested": hostile("[" * 100_000),
@@ -185,16 +185,16 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
     "a question that is a list": hostile(case(questions=[["3.4"]])),
     "questions that are a text": hostile(case(questions="3.4")),
     "an unknown field": hostile(case(more=1)),
-    "changed": lambda folder: (folder / "batch-0.plan").write_text(plan_text(ASKED)) and None,
+    "changed": lambda folder: (folder / "batch-0.plan").write_text(plan_text(ASKED)),
     "a folder": lambda folder: (folder / "batch.plan").mkdir(),
     "a pipe": lambda folder: os.mkfifo(folder / "batch.plan"),
-    "not text": lambda folder: (folder / "batch.plan").write_bytes(b"\xff") and None,
+    "not text": lambda folder: (folder / "batch.plan").write_bytes(b"\xff"),
 }
 
 
 @pytest.mark.parametrize("write", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_plan_hides_nothing(
-    write: Callable[[Path], None], folder: Path, run: Run
+    write: Callable[[Path], object], folder: Path, run: Run
 ) -> None:
     (folder / REFUTED).unlink()
     write(folder)
