@@ -33,7 +33,7 @@ Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are re
 exceptions. All errors can be pickled, so that they can be sent between processes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, get_args
 
 
@@ -120,7 +120,8 @@ def check_choice(option: str, value: object, choices: Any) -> None:
     "b"]``; ``option`` is the name of the argument for the message.
     """
     known = get_args(choices)
-    if value not in known:
+    # types first: an array of NumPy compares with a text entry by entry
+    if not any(isinstance(value, type(choice)) and value == choice for choice in known):
         raise InvalidCaseError(option, f"must be {alternatives(known)}, not {value!r:.60}")
 
 
@@ -137,6 +138,30 @@ def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted
     """
     if not isinstance(value, kind):
         raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
+
+
+def check_flag(option: str, value: object) -> None:
+    """Raise InvalidCaseError unless ``value`` is true or false: a bool, 0 or 1, or None for false.
+
+    A text such as ``"no"``, which Python would take for true, is refused.
+    """
+    # booleans of NumPy have no class that is known here, and can be compared
+    if not isinstance(value, Hashable) or value not in (True, False, None):
+        raise InvalidCaseError(option, f"must be true or false, not {value!r:.60}")
+
+
+def elements(option: str, values: Any, wanted: str) -> list[Any]:
+    """Return the elements of an iterable; InvalidCaseError if it is none, or is a text.
+
+    ``option`` is the name of the argument, and ``wanted`` what it has to be, for the message.
+    """
+    try:
+        # an array of NumPy without axes has the method, and cannot be gone through
+        if not isinstance(values, str | bytes):
+            return list(values)
+    except TypeError:
+        pass
+    raise InvalidCaseError(option, f"must be {wanted}, not {values!r:.60}")
 
 
 class ConversionError(M2BridgeError):

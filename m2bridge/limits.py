@@ -426,7 +426,9 @@ class Limits:
             return
         is_number = isinstance(self.memory, Real) and not isinstance(self.memory, bool)
         # comparisons with "not a number" are all false: it would pass the checks below
-        if not is_number or math.isnan(self.memory):
+        # an integer may be too large for a float, so that only floats are asked
+        is_undefined = isinstance(self.memory, float) and math.isnan(self.memory)
+        if not is_number or is_undefined:
             message = f"must be a number of bytes such as 4 * 2**30, not {self.memory!r:.40}"
             raise InvalidCaseError("memory", message)
         if self.memory < MIN_ENGINE_MEMORY_BYTES:

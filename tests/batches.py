@@ -12,6 +12,7 @@ from typing import Any
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.executors import Certify, Dask, Serial, Settings
 from m2bridge.batch.plan import Progress, Summary, plan, run
+from m2bridge.batch.plan_file import PLAN_SUFFIX
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import Store, case_lock, tasks
 from tests.events import PATIENCE
@@ -40,7 +41,9 @@ def batch(
 
 
 def results(folder: Path) -> list[str]:
-    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    """The names of certificates and outcomes, without the plan of the batch."""
+    names = [name for name in os.listdir(folder) if not name.startswith(".")]
+    return sorted(name for name in names if not name.endswith(PLAN_SUFFIX))
 
 
 def outcome(folder: Path, d: int) -> dict[str, Any]:

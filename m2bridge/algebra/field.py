@@ -70,6 +70,7 @@ class CoefficientField:
         InvalidCaseError
             If the text is something else, or p is not a prime below 2^31.
         """
+        check_kind("text", text, str, "the name of a field, such as QQ or GF(7)")
         if text.strip().upper() == "QQ":
             return cls(0)
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)

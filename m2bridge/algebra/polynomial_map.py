@@ -34,7 +34,7 @@ from m2bridge.algebra.ring import (
     total_degree,
     variable_name,
 )
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError, check_flag, check_kind, elements
 from m2bridge.limits import check_deadline_in
 
 UNDECLARED = (
@@ -87,6 +87,12 @@ class PolynomialMap:
 
     def __post_init__(self) -> None:
         """Raise ConversionError for a wrong number of images, names used twice, or other fields."""
+        check_kind("source", self.source, PolynomialRing, "a PolynomialRing")
+        for name in ("coordinates", "images", "relations"):
+            check_kind(name, getattr(self, name), tuple, "a tuple")
+        for name in self.coordinates:
+            check_kind("coordinates", name, str, "a tuple of names")
+        check_flag("prime", self.prime)
         if len(self.coordinates) != len(self.images):
             raise ConversionError(
                 f"{len(self.coordinates)} coordinates but {len(self.images)} images"
@@ -142,21 +148,24 @@ class PolynomialMap:
         >>> cubic.coordinates
         ('x', 'y', 'z', 'w')
         """
-        if isinstance(parameters, str) or not isinstance(parameters, Iterable):
+        try:
+            names = elements("parameters", parameters, "a list")
+        except InvalidCaseError:
             raise ConversionError(
                 f"parameters: a list is needed, such as [s, t], not {parameters!r:.60}"
-            )
+            ) from None
         if not isinstance(images, Mapping):
             raise ConversionError(
                 f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}'
             )
-        source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
+        source = PolynomialRing(QQ, tuple(map(variable_name, names)))
         # the numerator and denominator of each coordinate
         fractions = {}
         for name, image in images.items():
             fractions[variable_name(name)] = _read_fraction(source, image)
         # Of an equation f = g the difference f − g vanishes on the source.
-        equations = [source.polynomial(difference(relation)) for relation in relations]
+        listed = elements("relations", relations, "a list of expressions or equations")
+        equations = [source.polynomial(difference(relation)) for relation in listed]
         nonzero_equations = tuple(filter(None, equations))
         return cls.from_fractions(source, fractions, nonzero_equations, prime)
 
@@ -279,14 +288,14 @@ class PolynomialMap:
         """The numbers of a point as elements of SymPy's field QQ; ConversionError if one is not
         exact.
         """
-        if len(point) != len(self.source.variables):
-            raise ConversionError(
-                f"{len(point)} numbers for the {len(self.source.variables)} variables of the source"
-            )
-        for entry in point:
+        entries = elements("point", point, "a list of numbers")
+        size = len(self.source.variables)
+        if len(entries) != size:
+            raise ConversionError(f"{len(entries)} numbers for the {size} variables of the source")
+        for entry in entries:
             if not hasattr(entry, "numerator"):
                 raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
-        return list(map(self.source.number, point))
+        return list(map(self.source.number, entries))
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to the coordinates at these positions."""
@@ -308,6 +317,7 @@ class PolynomialMap:
         That is so if the characteristic divides a denominator of a coordinate or a relation, so
         never over QQ.
         """
+        check_kind("field", field, CoefficientField, "QQ, CoefficientField(p) or another field")
         p = field.characteristic
         if not p:
             return

@@ -188,6 +188,8 @@ class PolynomialRing:
             "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
         )
         check_kind("variables", self.variables, (tuple, list), "a tuple of names")
+        for name in self.variables:
+            check_kind("variables", name, str, "a tuple of names")
         object.__setattr__(self, "variables", tuple(self.variables))  # a list has no hash
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
@@ -222,6 +224,8 @@ class PolynomialRing:
             If the characteristic divides its denominator, or coefficients are integers and the
             number is not one.
         """
+        if not (hasattr(value, "numerator") and hasattr(value, "denominator")):
+            raise ConversionError(f"{value!r:.60} is not a rational number")
         if not self.field.is_field:
             return self._integer(value)
         divisor = self.field.domain(int(value.denominator))

@@ -1,7 +1,8 @@
 """Batches of cases or other items: one certificate or outcome for each, resumable, in parallel.
 
 ``cases`` reads the cases of a batch, ``store`` is the folder with its answers, ``plan`` determines
-what is left and runs it by one of the ``executors``; ``pool`` has the worker processes.
+what is left and runs it by one of the ``executors``; ``plan_file`` writes what is asked to the
+folder, and finds what is missing there; ``pool`` has the worker processes.
 ``verifying`` checks many certificates, and ``run_many`` performs any other work, by the same
 processes. This file has the limits of a batch.
 """
@@ -32,9 +33,6 @@ MIN_CLUSTER_OPEN_FILES = 64
 
 MAX_FALSE_STARTS = 5
 """If this many workers in a row end before they begin an item, the batch is given up."""
-
-LAST_ITEMS_PER_WORKER = 4
-"""The last items, this many for each worker, are performed with the longest first."""
 
 TASKS_AHEAD_PER_THREAD = 4
 """Tasks that Dask's scheduler holds for each thread, which keep it busy."""

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
 from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
-from m2bridge.errors import InvalidCaseError, check_kind
-from m2bridge.results.sheet import duration, line, plural, shortened
+from m2bridge.errors import InvalidCaseError, check_kind, elements
+from m2bridge.results.sheet import duration, line, plural, shortened, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,6 +93,8 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     cases: 1 (2 questions with 4 answers), done: 0, to do: 1
     """
     check_kind("store", store, Store, "a Store")
+    for task in elements("tasks", tasks, "a list of Tasks"):
+        check_kind("tasks", task, Task, "a list of Tasks")
     names = store.names()
     store.sweep(names)
     left: list[Task] = []
@@ -151,7 +153,7 @@ class Lines(Progress):
         if report.reason:
             text += f": {_reason_text(report)}"
         with suppress(OSError):  # the batch continues even if nobody can read the line
-            print(text, file=self._stream, flush=True)
+            print(visible(text), file=self._stream, flush=True)
 
 
 class Live(Progress):
@@ -193,7 +195,7 @@ class Live(Progress):
         super().finished(report)
         self._running.pop(report.task, None)
         if report.reason:  # stays on the screen, above the table
-            text = f"{report.task.name}: {_reason_text(report)}"
+            text = visible(f"{report.task.name}: {_reason_text(report)}")
             self._console.print(text, markup=False, highlight=False)
         self._answers += report.counts
         self._effort_done += report.task.effort
@@ -205,12 +207,15 @@ class Live(Progress):
         """
         from rich.progress_bar import ProgressBar
         from rich.table import Table
+        from rich.text import Text
 
         now = time.monotonic()
         elapsed = now - self._begin
         # The main thread changes this dictionary meanwhile, so a copy of it is read.
         began = dict(self._running)
-        running = [f"{task.name} ({duration(now - begin)})" for task, begin in began.items()]
+        running = [
+            visible(f"{task.name} ({duration(now - begin)})") for task, begin in began.items()
+        ]
         # at most eight tasks are named, so that the table stays on the screen
         if len(running) > 8:
             running[8:] = ["…"]
@@ -222,7 +227,8 @@ class Live(Progress):
         done = ProgressBar(self._number, self._done, width=40)
         table.add_row("cases", done, f"{self._done} of {self._number}")
         table.add_row("answers", _counts_text(self._answers))
-        table.add_row("running", "\n".join(running))
+        # as text, in which rich finds no markup
+        table.add_row("running", Text("\n".join(running)))
         table.add_row("elapsed", duration(elapsed), left)
         return table
 

@@ -27,7 +27,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
-from m2bridge.batch import LAST_ITEMS_PER_WORKER, MAX_FALSE_STARTS, MIN_OPEN_FILES
+from m2bridge.batch import MAX_FALSE_STARTS, MIN_OPEN_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
 from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, max_open_files
@@ -233,15 +233,10 @@ class Pool(Generic[KeyT, ResultT]):
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
         """Perform items; yield the results in the order of arrival.
 
-        ``started`` is called with each item when a worker begins it. The last few items are
-        performed in reverse order: if items are sorted by length, the longest of them begins first,
-        and all workers finish at about the same time.
+        ``started`` is called with each item when a worker begins it, in the order of the items.
         """
-        listed = list(items)
-        early = max(len(listed) - LAST_ITEMS_PER_WORKER * self._number, 0)
-        arranged = [*listed[:early], *reversed(listed[early:])]
         # each item is a group of its own, so that a free worker takes the next one
-        groups = [[item] for item in arranged]
+        groups = [[item] for item in items]
         return (result for _, result in self.results(groups, started))
 
     def results(

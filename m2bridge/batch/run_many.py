@@ -32,7 +32,7 @@ from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_kind
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_flag, check_kind
 from m2bridge.limits import Limits, check_timeout
 from m2bridge.workspace.evaluation import value_of
 
@@ -155,15 +155,22 @@ def run_many(
     'failed'
     """
     check_timeout(timeout)
+    check_flag("progress", progress)
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None:
         _check_number_of_workers(workers)
+    if scheduler is not None:
+        check_kind("scheduler", scheduler, str, "the address of a Dask cluster")
+        if executor != "dask":
+            raise InvalidCaseError("scheduler", "has no effect without executor='dask'")
     code_or_function = _CodeOrFunction.of(work)
     memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
+    if kinds_to_retry and folder is None:
+        raise InvalidCaseError("retry", "has no effect without a folder of outcomes")
     if folder is not None:
         folder = _folder_of_outcomes(folder)
     item_work = ItemWork(

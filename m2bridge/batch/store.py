@@ -13,7 +13,7 @@ import stat
 import time
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -27,8 +27,10 @@ from m2bridge.certificates.form import Certificate, file_name, text_of_file
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import try_to_lock
+from m2bridge.families.all_sizes import AllSizesCase
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
+from m2bridge.results.sheet import visible
 from m2bridge.system import is_aside, write_all_aside, write_aside
 
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
@@ -218,10 +220,12 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     >>> [task.questions for task in tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4")]
     [('3.3', '3.4')]
     """
-    errors.check_kind("cases", cases, Iterable, "models")
+    models = errors.elements("cases", cases, "a list of models")
+    for model in models:
+        errors.check_kind("cases", model, (Model, AllSizesCase), "a list of models")
     errors.check_kind("check", check, str, "a text")
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    listed = tuple(_task(case, words) for case in cases)
+    listed = tuple(_task(model, words) for model in models)
     if listed and not any(task.questions for task in listed):
         raise errors.InvalidCaseError("check", f"'{check}' contains no question about these cases")
     return listed
@@ -339,8 +343,8 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
         if reason.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         raise errors.BatchError(
-            f"'{path}', the place of the locks on cases, is a link or not a folder: remove it;"
-            " nothing is made or deleted where it leads"
+            f"'{visible(str(path))}', the place of the locks on cases, is a link or not a folder:"
+            " remove it; nothing is made or deleted where it leads"
         ) from None
     try:
         yield descriptor
@@ -399,6 +403,7 @@ class Store:
 
     def __post_init__(self) -> None:
         """Make a path of the folder, which may be given as text."""
+        errors.check_kind("folder", self.folder, (str, os.PathLike), "the path of a folder")
         object.__setattr__(self, "folder", Path(self.folder))
 
     def names(self) -> frozenset[str]:
@@ -419,6 +424,9 @@ class Store:
             The names of the files in the folder, if they are known, which saves attempts to open
             files that are not there.
         """
+        errors.check_kind("task", task, Task, "a Task")
+        if names is not None:
+            errors.check_kind("names", names, (AbstractSet, list, tuple), "names of files")
         case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
@@ -441,11 +449,13 @@ class Store:
 
     def check(self, tasks: Iterable[Task]) -> None:
         """Raise BatchError if a question of tasks that were performed has no file."""
+        listed = errors.elements("tasks", tasks, "a list of Tasks")
         # a deleted file would otherwise look like a question that was never asked
         names = self.names()
         number = 0
         missing = []
-        for task in tasks:
+        for task in listed:
+            errors.check_kind("tasks", task, Task, "a list of Tasks")
             for question in task.questions:
                 number += 1
                 name = file_name(task.name, question)
@@ -453,9 +463,9 @@ class Store:
                     missing.append(name)
         if missing:
             raise errors.BatchError(
-                f"{len(missing)} of {number} results are not in '{self.folder}', such as"
-                f" '{missing[0]}': the folder, or files in it, were deleted during the batch; the"
-                " same command computes what is missing"
+                f"{len(missing)} of {number} results are not in '{visible(str(self.folder))}', such"
+                f" as '{missing[0]}': the folder, or files in it, were deleted during the batch;"
+                " the same command computes what is missing"
             )
 
     def left(self, task: Task) -> Task:
@@ -470,8 +480,9 @@ class Store:
         try:
             yield
         except OSError as reason:
+            folder = visible(str(self.folder))
             raise errors.BatchError(
-                f"'{self.folder}' cannot be written: {reason.strerror or reason}; its files are"
+                f"'{folder}' cannot be written: {reason.strerror or reason}; its files are"
                 " complete, and the same command resumes from them"
             ) from None
 
@@ -551,6 +562,20 @@ class Store:
 def outcome_name(name: str, question: str) -> str:
     """Return the name of the file of an outcome, such as ``d3-dout2-a2-t2-3.4.outcome.json``."""
     return file_name(name, question).removesuffix(".json") + SUFFIX
+
+
+def certificate_of_outcome(path: Path) -> str:
+    """Return the name of the certificate in whose place the outcome at a path is.
+
+    It is empty if there is no usable outcome of this name.
+    """
+    try:
+        is_usable = _content(path, SUFFIX, case=None)["kind"] in KINDS
+    except (*_UNREADABLE, OSError):
+        is_usable = False
+    if not is_usable:
+        return ""
+    return path.name.removesuffix(SUFFIX) + ".json"
 
 
 CaseInFile = tuple[str, dict[str, Any]]

@@ -301,6 +301,12 @@ def _fits(value: Any, form: Any) -> bool:
     return bool(form(value))
 
 
+def names_a_question(family: Any, case: Any, name: Any, question: Any) -> bool:
+    """Return whether these values of JSON have the form of the fields of these names."""
+    fields_and_values = {"family": family, "case": case, "name": name, "question": question}
+    return all(_fits(value, _FORM[field]) for field, value in fields_and_values.items())
+
+
 def write(certificate: Certificate, folder: Path) -> Path:
     """Write a certificate to its file in a folder, atomically, and return the path.
 
@@ -311,8 +317,8 @@ def write(certificate: Certificate, folder: Path) -> Path:
     return target
 
 
-def text_of_file(path: Path) -> str:
-    """Return the text of a regular file of at most :data:`MAX_CERTIFICATE_BYTES`.
+def text_of_file(path: Path, most: int = MAX_CERTIFICATE_BYTES) -> str:
+    """Return the text of a regular file of at most ``most`` bytes.
 
     Raises
     ------
@@ -333,12 +339,12 @@ def text_of_file(path: Path) -> str:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise CertificateError("not a file")
-        if status.st_size <= MAX_CERTIFICATE_BYTES:
+        if status.st_size <= most:
             # one byte more than allowed, as it may grow while it is read
-            content = file.read(MAX_CERTIFICATE_BYTES + 1)
-            if len(content) <= MAX_CERTIFICATE_BYTES:
+            content = file.read(most + 1)
+            if len(content) <= most:
                 return content.decode("utf-8")
-    limit = MAX_CERTIFICATE_BYTES // 2**20
+    limit = most // 2**20
     raise TooExpensiveError("size", f"the file has more than {limit} MiB, the most that is read")
 
 

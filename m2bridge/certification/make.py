@@ -158,7 +158,7 @@ def question_of(name: str, key: str) -> Question[Any, Any]:
         If the family or the question is unknown.
     """
     by_key = questions(name)
-    if key not in by_key:
+    if not isinstance(key, str) or key not in by_key:
         raise InvalidCaseError("check", f"unknown question '{key}': use {', '.join(by_key)}")
     return by_key[key]
 

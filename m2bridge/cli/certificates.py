@@ -30,7 +30,7 @@ from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
 from m2bridge.limits import importing, limited
-from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural
+from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural, visible
 
 if TYPE_CHECKING:
     from m2bridge.batch.executors import Dask, Serial
@@ -122,6 +122,7 @@ def certify_command(
     """
     from m2bridge.batch.cases import ordered
     from m2bridge.batch.plan import outcome_kinds, plan, progress_display, results_folder, run
+    from m2bridge.batch.plan_file import write_plan
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
@@ -135,6 +136,10 @@ def certify_command(
         click.echo(planned.to_text(), err=as_json)  # the JSON is alone on standard output
     if planned.unusable:
         click.echo(_note_on_unusable(planned.unusable), err=True)
+    # The plan comes first, so that it also says what an interrupted batch left out. A complete
+    # folder that can only be read stays as it is.
+    if planned.left or os.access(store.folder, os.W_OK):
+        write_plan(all_tasks, store)
     # run makes the executor itself, and only if a task is left
     make_executor = partial(_executor, store, planned, options)
     summary = run(planned, make_executor, progress_display(quiet))
@@ -144,7 +149,7 @@ def certify_command(
 
 def _note_on_unusable(names: Sequence[str]) -> str:
     """Return the note that files, at least one, will be replaced; it names the first of them."""
-    first, *others = names
+    first, *others = map(visible, names)
     files = first
     if others:
         files += f" and {plural(len(others), 'other')}"
@@ -170,6 +175,9 @@ def _check_workers(
         raise InvalidCaseError("scheduler", "has no effect without --executor dask")
     if scheduler is not None and workers is not None:
         raise InvalidCaseError("workers", "has no effect with --scheduler")
+    is_given = "recycle" in common.explicit_options(click.get_current_context())
+    if is_given and executor != "processes":
+        raise InvalidCaseError("recycle", "has no effect without --executor processes")
     if executor == "serial" and workers not in (None, 1):
         raise InvalidCaseError("workers", "must be 1 with --executor serial")
 
@@ -282,36 +290,59 @@ def verify_command(
     on trust in the Macaulay2 program that made them, which a separate line counts); else 1 when
     some are rejected or malformed; else 5 when some could not be checked because of a failure; else
     6 when some need another release to verify them; else 3 when some are too expensive to check,
-    or contain a program that was not checked. A folder without certificates is wrong usage, with
-    exit code 2. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
-    counted and skipped.
+    or contain a program that was not checked, or when something is missing that a batch asked. A
+    folder without certificates is wrong usage, with exit code 2. Outcomes of a batch
+    (*.outcome.json), which say why there is no certificate, are counted and skipped. The plans of
+    batches (*.plan) say what was asked, and what has neither certificate nor outcome is named.
     """
-    from m2bridge.batch.store import SUFFIX
+    from m2bridge.batch.plan_file import PLAN_SUFFIX, compare_with_plans
+    from m2bridge.batch.store import SUFFIX, certificate_of_outcome
     from m2bridge.batch.verifying import Verification, verify_files
 
-    files_and_outcomes = list(json_files(paths))
-    files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
-    outcomes = len(files_and_outcomes) - len(files)
+    files, outcomes, plans = list[Path](), list[Path](), list[Path]()
+    for path in files_of_batches(paths):
+        if path.name.endswith(PLAN_SUFFIX):
+            plans.append(path)
+        elif path.name.endswith(SUFFIX):
+            outcomes.append(path)
+        else:
+            files.append(path)
     skipped = ""  # the words about outcomes
     if outcomes:
-        skipped = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
+        skipped = f"; {plural(len(outcomes), 'outcome')} of a batch without a certificate skipped"
     if not files:
-        raise click.UsageError(_why_nothing_to_verify(paths, skipped))
+        why = _why_nothing_to_verify(paths, skipped)
+        asked = compare_with_plans(plans, certificates=(), outcomes=()).asked
+        if asked:
+            why += f"; plans there have {plural(asked, 'question')}"
+        raise click.UsageError(why)
     with progress("verifying"):
         findings = verify_files(files, Verification(timeout, memory), workers)
+        answered = set(filter(None, map(certificate_of_outcome, outcomes)))
+        compared = compare_with_plans(plans, {path.name for path in files}, answered)
     counts: Counter[str] = Counter(finding.outcome for finding in findings)
     table = _table(findings)
     summary = _summary(counts, skipped)
+    if plans or any(path.is_dir() for path in paths):  # whoever names certificates chooses them
+        summary += "".join(f"\n  {sentence}" for sentence in compared.sentences)
     if as_json:
         verified = [finding.to_json() for finding in findings]
-        data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
+        data = {
+            "counts": counts,
+            "outcomes": len(outcomes),
+            "certificates": verified,
+            "plan": compared.to_json(),
+        }
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
         click.echo(f"\n{summary}")
     for listener in common.listeners:  # in a worker of mcp, which shows the text to people
         listener(f"{summary}\n{table.text()}")
-    return _code_of(counts)
+    codes = {_CODES[outcome] for outcome in counts}
+    if not compared.complete:
+        codes.add(UNDECIDED)
+    return next((code for code in _WORST_FIRST if code in codes), DONE)
 
 
 def _table(findings: Iterable[VerifyResult]) -> Sheet:
@@ -363,29 +394,22 @@ def _why_nothing_to_verify(paths: Sequence[Path], skipped: str) -> str:
     )
 
 
-def _code_of(outcomes: Iterable[str]) -> int:
-    """Return the exit code for the outcomes of all checks.
+def files_of_batches(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the named files, what batches leave below named folders, and unreadable folders.
 
-    It is the first of ``_WORST_FIRST`` that one of them has, else 0.
+    Batches leave files ``.json`` and plans. Links to folders are not followed.
     """
-    codes = {_CODES[outcome] for outcome in outcomes}
-    for code in _WORST_FIRST:
-        if code in codes:
-            return code
-    return DONE
-
-
-def json_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the named files, the ``.json`` files below named folders, and unreadable folders."""
     for path in paths:
         if path.is_dir():
-            yield from sorted(_json_below(path))
+            yield from sorted(_files_below(path))
         else:
             yield path
 
 
-def _json_below(folder: Path) -> Iterator[Path]:
-    """Yield the files .json below a folder, then the folders that cannot be read."""
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files ``.json`` and the plans below a folder, then folders that cannot be read."""
+    from m2bridge.batch.plan_file import PLAN_SUFFIX
+
     unreadable: list[Path] = []
 
     def keep(error: OSError) -> None:
@@ -394,7 +418,7 @@ def _json_below(folder: Path) -> Iterator[Path]:
 
     for parent, folders, files in os.walk(folder, onerror=keep):
         # a folder with such a name is yielded too, so that its check says that it is no file
-        names = [name for name in (*folders, *files) if name.endswith(".json")]
+        names = [name for name in (*folders, *files) if name.endswith((".json", PLAN_SUFFIX))]
         yield from (Path(parent, name) for name in names)
     yield from unreadable
 

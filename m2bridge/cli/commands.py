@@ -118,7 +118,7 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         return _print_error(str(error), FAILED)
     except Exception:
         # A bug in m2bridge shows its traceback; its exit code differs from a refuted statement's.
-        click.echo(traceback.format_exc(), err=True, nl=False)
+        click.echo(visible_lines(traceback.format_exc()), err=True, nl=False)
         return FAILED
 
 

@@ -563,7 +563,7 @@ def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | N
 
 def report_file_written(path: Path) -> None:
     """Print the path of a written file on standard error."""
-    click.echo(f"Written: {path}", err=True)
+    click.echo(f"Written: {visible(str(path))}", err=True)
 
 
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:

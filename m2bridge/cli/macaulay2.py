@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from glob import glob
+from glob import escape, iglob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ from m2bridge.cli import DONE, MAX_CODE_BYTES, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
-from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.limits import Limits, importing
-from m2bridge.results.sheet import quoted
+from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
+from m2bridge.limits import Limits, check_deadline_in, importing
+from m2bridge.results.sheet import quoted, visible
 
 if TYPE_CHECKING:
     from m2bridge.workspace.evaluation import Display
@@ -171,8 +171,8 @@ def _begin_with_place(error: EngineError, name: str) -> None:
     """
     if not isinstance(error, ScriptError) or error.line is None:
         return
-    place = f"{error.file}:{error.line}:{error.column}"
-    caller = f" (called from {name})" if error.file != name else ""
+    place = f"{visible(error.file)}:{error.line}:{error.column}"
+    caller = f" (called from {visible(name)})" if error.file != name else ""
     error.message = f"{place}: {error.error}{caller}\n{error.excerpt}"
 
 
@@ -206,7 +206,10 @@ def _run_each(
         given.
     """
     code = source.read()
-    paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
+    # the limit is for each file, and for the search: a pattern such as '/**' may take very long
+    with common.time_limit(timeout=options["timeout"]):
+        matching = check_deadline_in(matching_paths(each))
+        paths = [Path(path) for path in sorted(set(matching)) if os.path.isfile(path)]
     if not paths:
         raise click.UsageError(f"--each: there is no file '{each}'")
     if options["out"] is None:
@@ -239,6 +242,38 @@ def _run_each(
     return show_batch(summary, as_json, options["quiet"])
 
 
+def matching_paths(pattern: str) -> Iterator[str]:
+    """Yield the paths that a pattern means as Python's ``glob`` reads it, some of them repeatedly.
+
+    ``**`` stands for any folders but links to folders, of which two may lead anywhere without end.
+    """
+    before, is_recursive, after = _parts_around_stars(pattern)
+    if not is_recursive:
+        yield from iglob(pattern)
+        return
+    for top in iglob(before) if before else [""]:
+        for parent, folders, _ in check_deadline_in(os.walk(top or os.curdir)):
+            folders[:] = [name for name in folders if not name.startswith(".")]  # hidden ones
+            place = parent if top else os.path.relpath(parent)
+            prefix = "" if place == os.curdir else os.path.join(escape(place), "")
+            yield from matching_paths(prefix + after)
+
+
+def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
+    """Return what is before and after the first ``**`` of a pattern, and whether there is one.
+
+    Where nothing is after it, ``*`` is.
+    """
+    parts = pattern.split("/")
+    if "**" not in parts:
+        return pattern, False, ""
+    place = parts.index("**")
+    before, after = "/".join(parts[:place]), "/".join(parts[place + 1 :] or ["*"])
+    if place == 1 and not before:  # as in /**/x
+        before = "/"
+    return before, True, after
+
+
 def _print(text: str) -> None:
     """Print a text, unless it is empty, with the end of a line if it lacks one."""
     if text:
@@ -269,6 +304,9 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
+    has_method = "method" in common.explicit_options(click.get_current_context())
+    if has_method and computation != "singular-locus":
+        raise InvalidCaseError("method", "has no effect without singular-locus")
     request = common.case_request(options)
     with common.time_limit(timeout=request.timeout):
         with importing():

@@ -81,7 +81,7 @@ RESULT_FIELDS: dict[str, dict[str, Any]] = {
     "ed_degree": {"ed_degree": int, "generic_ed_degree": int, "primes": list[int], "proved": bool},
     "critical_points": {"critical_points": int, "real_points": OBJECTS, "primes": list[int]},
     "weights": {"heads": OBJECTS, "arrays": OBJECTS},
-    "verify": {"counts": dict[str, int], "certificates": OBJECTS},
+    "verify": {"counts": dict[str, int], "certificates": OBJECTS, "plan": dict[str, Any]},
     "ideal": {"ideal": dict[str, Any], "method": str, "value": Any, "text": str},
     "evaluate": {"value": Any, "text": str, "output": str, "seconds": float},
 }

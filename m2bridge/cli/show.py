@@ -18,14 +18,14 @@ import click
 
 from m2bridge.cli import DONE, USAGE, common
 from m2bridge.cli.cases import REACHABLE, Command, FamilyBatch, as_parameter, limit_in
-from m2bridge.cli.certificates import certify_command
+from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
 from m2bridge.limits import Clock, clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import plural, visible
 from m2bridge.system import save
 from m2bridge.trained_weights.options import OPTIONS, WeightsOption
 
@@ -221,7 +221,7 @@ def atlas_command(
     if not result.entries:
         raise click.UsageError(f"no certificates in the folder '{folder or certificates}'")
     index = write_atlas(result, out, docs)
-    click.echo(f"{plural(len(result.entries), 'case')}: {index}")
+    click.echo(f"{plural(len(result.entries), 'case')}: {visible(str(index))}")
     return DONE
 
 
@@ -239,7 +239,7 @@ def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
-    """Copy the certificates and outcomes in ``folder``, and below it, to the folder ``target``.
+    """Copy what batches leave in ``folder``, and below it, to the folder ``target``.
 
     Raises
     ------
@@ -254,7 +254,7 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
         )
     if folder.resolve() == target.resolve():
         return
-    for path in sorted(folder.rglob("*.json")):
+    for path in files_of_batches([folder]):
         # The target may be below the folder, and is not copied into itself.
         is_in_target = path.resolve().is_relative_to(target.resolve())
         if path.is_file() and not is_in_target:
@@ -401,7 +401,8 @@ def _name_file_in_errors(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as reason:
-        raise OSError(f"'{out}' cannot be written: {reason.strerror or reason}") from None
+        name = visible(str(out))
+        raise OSError(f"'{name}' cannot be written: {reason.strerror or reason}") from None
 
 
 def _check_writable(out: Path) -> None:
@@ -471,7 +472,8 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     if arrays is None:
         return code
     options_text = "--query NAME --key NAME --value NAME, or --stacked NAME (and --output NAME)"
-    click.echo(f"Error: no known tensor names in {file.name}: give {options_text}", err=True)
+    name = visible(file.name)
+    click.echo(f"Error: no known tensor names in {name}: give {options_text}", err=True)
     return USAGE
 
 

@@ -30,7 +30,7 @@ from m2bridge.engine.script import (
     complete_records,
 )
 from m2bridge.engine.trace import Source, death, ending, script_error
-from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
+from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError, check_kind
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
@@ -485,9 +485,12 @@ class Session(Conversation):
     def __init__(
         self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
     ) -> None:
+        if limits is None:
+            limits = Limits()
+        check_kind("limits", limits, Limits, "Limits(timeout, memory)")
         super().__init__(
             cache(partial(locate, program)),  # the program is looked for once, at its first use
-            limits or Limits(),
+            limits,
             options=("--no-preload",),  # no package that a script does not ask for
             scripts=(*LIBRARIES, "session"),
         )

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from numbers import Integral
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, elements
 
 if TYPE_CHECKING:
     from m2bridge.certificates.form import Certificate, Content
@@ -65,9 +66,20 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
     """Return a list of integers in 1 … MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
-    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping | Set):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
-    return tuple(positive_integer(option, value) for value in values)
+    listed = elements(option, values, "a list of integers")
+    return tuple(positive_integer(option, value) for value in listed)
+
+
+def integer_list(option: str, values: object) -> list[int]:
+    """Return a list of integers of any sign, of Python, NumPy, SymPy or FLINT; InvalidCaseError if
+    it is another one.
+    """
+    try:
+        return [index(value) for value in elements(option, values, "a list of integers")]
+    except TypeError:
+        raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}") from None
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:

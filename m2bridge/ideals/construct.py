@@ -41,7 +41,7 @@ from m2bridge.convert.short_forms import (
     check_short_forms,
 )
 from m2bridge.convert.toml_files import check_keys, line_of_text, polynomial, strings, table_of
-from m2bridge.errors import ConversionError, check_kind
+from m2bridge.errors import ConversionError, check_flag, check_kind, elements
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.ideals.listings import Listing, listing, named_field, plain_listing
@@ -190,7 +190,7 @@ def _variable_names(
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
     if variables is not None:
-        return tuple(map(_variable_name, variables))
+        return tuple(map(_variable_name, elements("variables", variables, "a list of names")))
     for value in polynomials:
         of_ring = parsing.ring_variables(value)
         if of_ring:  # empty for texts and expressions, which have no ring
@@ -294,6 +294,8 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     >>> read_ideal({"field": "QQ", "coordinates": ["x", "y"], "generators": generators}).generators
     (x**2 - 2/3*y, -x*y)
     """
+    if not isinstance(data, Mapping):
+        raise ConversionError(f"not the JSON of a closure, but a {type(data).__name__}")
     try:
         field_name = data["field"]
         coordinates = data["coordinates"]
@@ -439,6 +441,7 @@ def read_ideal_file(
     ('Whitney umbrella', 2)
     """
     check_kind("text", text, str, "the content of a file, as text")
+    check_flag("plain", plain)
     stored = _stored_ideal(text, plain=plain)
     if stored is not None:
         _check_field_of_file(stored.ring.field, field, place="the ideal in the file")

@@ -6,6 +6,7 @@ How these forms are written and read stands in ``interop``.
 from __future__ import annotations
 
 import json
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from sympy import Poly, Symbol
 
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.errors import check_kind
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
 
 
@@ -103,6 +105,7 @@ class ConvertibleIdeal(GeneratingSet):
         ...     print(read_mrdi(f"{folder}/parabola.mrdi"))
         ideal(x**2 - y) of QQ[x, y]
         """
+        check_kind("path", path, (str, PathLike), "the path of a file")
         data = self.to_mrdi(namespace)
         Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -47,7 +47,7 @@ from m2bridge.convert.printing import (
     polynomial_text,
 )
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import ConversionError, MethodUnavailableError
+from m2bridge.errors import ConversionError, MethodUnavailableError, check_kind
 from m2bridge.ideals.convertible import ConvertibleIdeal
 from m2bridge.ideals.program import (
     are_same_small_ideals,
@@ -97,6 +97,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     @classmethod
     def of(cls, generators: GeneratingSet) -> Ideal:
         """The ideal that these elements generate."""
+        check_kind("generators", generators, GeneratingSet, "an Ideal or other GeneratingSet")
         return cls(generators.ring, generators.generators)
 
     def __repr__(self) -> str:
@@ -518,6 +519,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         ideal(x - y) of QQ[x, y]
         """
         check_prime_field(self.ring.field, "images")
+        check_kind("polynomial_map", polynomial_map, PolynomialMap, "a PolynomialMap")
         relations = relations_over(polynomial_map, self.ring.field)
         self._check_ring(relations.ring, "the source")
         values = map_values(polynomial_map, relations)  # images, target, perhaps a radical to take
@@ -536,6 +538,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         ideal(t**2, t**3) of QQ[t]
         """
         check_prime_field(self.ring.field, "preimages")
+        check_kind("polynomial_map", polynomial_map, PolynomialMap, "a PolynomialMap")
         self._check_ring(polynomial_map.target(field=self.ring.field), "the target")
         relations = relations_over(polynomial_map, self.ring.field)
         images = images_over(polynomial_map, relations.ring)

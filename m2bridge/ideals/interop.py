@@ -30,7 +30,7 @@ from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.parsing import from_terms
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import strings
-from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
+from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError, check_kind
 from m2bridge.ideals import MAX_MRDI_BYTES
 from m2bridge.ideals.listings import named_field
 from m2bridge.system import decimal, integer
@@ -98,6 +98,7 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         For an extension field.
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
+    check_kind("namespace", namespace, str, "a text")
     vocabulary = _VOCABULARIES.get(namespace)
     if vocabulary is None:
         known = " or ".join(_VOCABULARIES)

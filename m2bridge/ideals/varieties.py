@@ -17,7 +17,7 @@ from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.errors import MethodUnavailableError, check_choice
+from m2bridge.errors import MethodUnavailableError, check_choice, check_kind
 from m2bridge.ideals import MAX_MINORS_BY_AUTO
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import (
@@ -76,6 +76,7 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*,
     Corollaries 10.14, 16.20.
     """
+    check_kind("title", title, str, "a text")
     if isinstance(ideal.ring.field, ExtensionField):
         return _locus_over_extension(ideal, title=title, minors=minors)
     values = {"most_minors": most_minors(minors)}
@@ -242,6 +243,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
     def __post_init__(self) -> None:
         """Raise MethodUnavailableError if a generator is not homogeneous."""
+        check_kind("ideal", self.ideal, GeneratingSet, "an Ideal")
         for generator in self.ideal.generators:
             if not is_homogeneous(generator):
                 raise MethodUnavailableError(

@@ -22,7 +22,7 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind, elements
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Bounds
@@ -69,7 +69,10 @@ class Layer:
 
     def __post_init__(self) -> None:
         check_kind("polynomial_map", self.polynomial_map, PolynomialMap, "a PolynomialMap")
-        object.__setattr__(self, "inputs", tuple(self.inputs))  # a list has no hash
+        inputs = elements("inputs", self.inputs, "the names of the inputs")
+        for name in inputs:
+            check_kind("inputs", name, str, "the names of the inputs")
+        object.__setattr__(self, "inputs", tuple(inputs))  # a list has no hash
         if self.polynomial_map.source.variables[: len(self.inputs)] != self.inputs:
             raise ConversionError(
                 "the variables of a layer must be its inputs followed by its parameters"

@@ -127,6 +127,7 @@ def singular_locus(
     (y, x)
     """
     errors.check_choice("method", method, SingularLocusMethod)
+    errors.check_flag("ideals", ideals)
     model = as_model(case, coordinates)
     model.check_field(field)
     plan = _planned_methods(method, model, field)

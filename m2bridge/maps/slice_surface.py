@@ -275,7 +275,9 @@ def slice_surface(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
     result = _closure_over_the_rationals(case)
-    space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
+    if coordinates is None:
+        coordinates = {}
+    space = SliceSpace.of(result.model.coordinate_names(), coordinates, box)
     components = _SliceComponents.of(result, space)  # raises if they are not surfaces
     found = components.pieces_until_limit(fineness)
     criterion = components.criterion

@@ -10,11 +10,11 @@ that are named by a few numbers.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from m2bridge.batch.store import SUFFIX
+from m2bridge.batch.plan_file import PlanComparison
 from m2bridge.certificates.form import Certificate, read
 from m2bridge.certification.make import questions
 from m2bridge.engine.script import page
@@ -139,10 +139,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """All cases, in order, and the files that could not be used."""
+    """All cases, in order, the files that could not be used, and what plans have in addition."""
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
+    plan: PlanComparison = field(default_factory=PlanComparison)
 
 
 class CaseGrid(NamedTuple):
@@ -353,7 +354,7 @@ def atlas(folder: Path) -> Atlas:
     entries = []
     for case, parts in check_deadline_in(report.by_case().items()):
         entries.append(_entry(case, parts.rows, folder))
-    return Atlas(tuple(entries), report.problems)
+    return Atlas(tuple(entries), report.problems, report.plan)
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
@@ -368,8 +369,7 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     CertificateError
         If one does not have the form that this release writes.
     """
-    # names of outcomes end with SUFFIX
-    files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
+    files = {row.file for row in rows if row.is_certified}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
         # missing[question] = why a value is not known that its certificate would have
@@ -405,13 +405,12 @@ def _reasons_by_question(
 ) -> dict[str, str]:
     """Return why a case lacks values, by the questions whose certificates would have them.
 
-    The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
-    only equations up to a degree are known; for the polar degrees, that the statement about them
-    has no answer or does not apply; and for all questions, whether there is a certificate without
-    the value, no certificate, or no such question about the family.
+    The reason is that of an outcome of the question, or of a plan that asks it, in ``rows``. Else
+    it is, for the closure, that only equations up to a degree are known; for the polar degrees,
+    that the statement about them has no answer or does not apply; and for all questions, whether
+    there is a certificate without the value, no certificate, or no such question about the family.
     """
-    # files of outcomes have names that end with SUFFIX
-    reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
+    reasons = {row.question: row.reason for row in rows if not row.is_certified}
     degree_limit = _degree_limit_reason(certificates)
     if degree_limit:
         reasons.setdefault(CLOSURE, degree_limit)

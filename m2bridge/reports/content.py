@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from m2bridge.batch.plan_file import PlanComparison
+from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.form import Certificate
 from m2bridge.citation import HINT, PROGRAM
 from m2bridge.families.registry import family
@@ -200,6 +202,11 @@ class VerdictRow:
         return self.reported["seconds"]  # type: ignore[no-any-return]
 
     @property
+    def is_certified(self) -> bool:
+        """Whether its file is a certificate, and not an outcome or a plan."""
+        return self.file.endswith(".json") and not self.file.endswith(SUFFIX)
+
+    @property
     def sort_key(self) -> tuple[object, ...]:
         """The key of the order: refuted first; then by statement and case."""
         return VERDICTS.index(self.verdict), self.question, self.statement, self.case.sort_key
@@ -290,11 +297,14 @@ class Report:
         The content of each certificate without its verdicts, by case.
     problems : tuple of Problem
         The files that could not be used, and why.
+    plan : PlanComparison
+        What the plans of batches have and the folder has not.
     """
 
     rows: tuple[VerdictRow, ...]
     details: tuple[Detail, ...]
     problems: tuple[Problem, ...]
+    plan: PlanComparison = field(default_factory=PlanComparison)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -369,7 +379,7 @@ class Report:
 
         It has the verdicts, cases and certificates in numbers, the names of the statements that
         these are about, and the number of files that could not be used, if there are some; and it
-        says that certificates were not verified.
+        says that certificates were not verified, and what is missing of the plans of batches.
         """
         answer = self.answer_and_names
         # the text after the names begins with a full stop
@@ -390,6 +400,7 @@ class Report:
         text_after = ". The certificates were read, not verified ('m2bridge verify' does that)."
         if self.problems:
             text_after += f" {plural(len(self.problems), 'file')} could not be used."
+        text_after += f" {_paragraph(self.plan.sentences)}"
         names = self.summary["statements"] or ["nothing"]
         return AnswerParts(text_before=text_before, names=names, text_after=text_after)
 
@@ -454,6 +465,7 @@ class Report:
             "verified": False,  # certificates are read only
             "trusted": self.trusted,
             "unusable_files": len(self.problems),
+            "plan": self.plan.to_json(),
             "papers": list(papers),
             "written_by": PROGRAM,
         }

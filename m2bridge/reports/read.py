@@ -2,10 +2,12 @@
 
 A certificate is the answer to a question about a case, with a verdict for each part of a statement.
 An outcome is what a batch writes, in a file whose name ends with ``SUFFIX``, where there was no
-answer.
+answer. A plan, in a file whose name ends with ``PLAN_SUFFIX``, says what a batch asks; what is
+neither answered nor an outcome is a row without an answer.
 """
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -13,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge._version import __version__
+from m2bridge.batch.plan_file import PLAN_SUFFIX, AskedCase, PlanComparison, read_plan
 from m2bridge.batch.store import SUFFIX, Unanswered
-from m2bridge.certificates.form import Certificate, read, text_of_file
+from m2bridge.certificates.form import Certificate, file_name, read, text_of_file
 from m2bridge.certification.make import program_difference, question_of
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
@@ -77,6 +80,42 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     return [row_of_statement(statement=name) for name in names]
 
 
+def _rows_of_asked_case(
+    asked: AskedCase, file: str
+) -> dict[tuple[NamedCase, str], list[VerdictRow]]:
+    """Return the rows of a case of the plan ``file`` without answers, by case and question.
+
+    Raises
+    ------
+    CertificateError
+        If there is no such case, under this name, or no such question.
+    """
+    try:
+        case = case_of(asked.family, asked.case)
+        names = {
+            question: question_of(asked.family, question).names() for question in asked.questions
+        }
+    except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
+        raise CertificateError(f"a case that this release does not have: {error!r}") from None
+    if case.name != asked.name:
+        raise CertificateError(f"the name {asked.name} is not that of the case, {case.name}")
+    row_of_statement = partial(
+        VerdictRow,
+        case=case,
+        text="",
+        verdict="NO_ANSWER",
+        reason=f"asked by the plan {file}, and the folder has no usable certificate or outcome",
+        witness="",
+        reported={"versions": {}, "seconds": None, "peak_memory": None},
+        file=file,
+    )
+    rows = {}
+    for key, statements in names.items():
+        of_question = [row_of_statement(question=key, statement=name) for name in statements]
+        rows[case, key] = of_question
+    return rows
+
+
 def _limit_words(outcome: Unanswered) -> str:
     """Return the text `` (limit 60 s)`` for a limit of the batch that was reached; empty if
     none was.
@@ -106,23 +145,39 @@ def collect(folder: Path) -> Report:
     Returns
     -------
     Report
-        Empty if the folder has no file that ends in ``.json``.
+        Empty if the folder has no certificate, outcome or plan.
     """
     contents = _Contents()
     problems: list[Problem] = []
-    for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
+    unusable_plans = {}
+    for path in check_deadline_in(sorted(check_deadline_in(_files_below(folder)))):
         # bytes of the name that are no text, surrogates in Python, become question marks
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
-            if name.endswith(SUFFIX):
+            if name.endswith(PLAN_SUFFIX):
+                contents.include_plan(path, name)
+            elif name.endswith(SUFFIX):
                 contents.include_outcome(path, name)
             else:
                 contents.include_certificate(path, name)
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
+            if name.endswith(PLAN_SUFFIX):
+                unusable_plans[name] = str(reason)
     rows = sorted(contents.all_rows(), key=lambda row: row.sort_key)
     details = sorted(contents.details, key=lambda detail: (detail.case.sort_key, detail.question))
-    return Report(rows=tuple(rows), details=tuple(details), problems=tuple(problems))
+    return Report(
+        rows=tuple(rows),
+        details=tuple(details),
+        problems=tuple(problems),
+        plan=contents.comparison_with_plans(unusable_plans),
+    )
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files of certificates, outcomes and plans in a folder and below it."""
+    yield from folder.rglob("*.json")
+    yield from folder.rglob(f"*{PLAN_SUFFIX}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +196,10 @@ class _Contents:
         Maps each table of orbits to itself, so that equal ones are kept once.
     files : dict of str to str
         The path of each file, by its name without folders.
+    plans : set of str
+        The names of the plans.
+    asked : dict
+        The rows of each question of a plan, by case and question, if it has no other rows.
     """
 
     answered: list[VerdictRow] = field(default_factory=list)
@@ -148,6 +207,23 @@ class _Contents:
     details: list[Detail] = field(default_factory=list)
     tables: dict[Table, Table] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    plans: set[str] = field(default_factory=set)
+    asked: dict[tuple[NamedCase, str], list[VerdictRow]] = field(default_factory=dict)
+
+    def include_plan(self, path: Path, name: str) -> None:
+        """Include a plan; ``name`` is the path of its file in the folder, as text.
+
+        Raises
+        ------
+        CertificateError, ConversionError, OSError, ValueError, RecursionError
+            If it cannot be used.
+        """
+        rows: dict[tuple[NamedCase, str], list[VerdictRow]] = {}
+        for asked in check_deadline_in(read_plan(path)):
+            rows |= _rows_of_asked_case(asked, name)
+        # nothing of a plan with a wrong case is used, and a question is of the first plan with it
+        self.asked.update(rows | self.asked)
+        self.plans.add(name)
 
     def include_outcome(self, path: Path, name: str) -> None:
         """Include an outcome; ``name`` is the path of its file in the folder, as text.
@@ -177,10 +253,35 @@ class _Contents:
         self.answered.extend(rows)
 
     def all_rows(self) -> list[VerdictRow]:
-        """Return the rows of certificates, and those of outcomes about other questions or cases."""
+        """Return the rows of certificates, those of outcomes about other questions or cases, and
+        rows of what plans ask and neither of them answers.
+        """
         answered = {(row.case, row.question) for row in self.answered}
-        others = [row for row in self.unanswered if (row.case, row.question) not in answered]
-        return self.answered + others
+        rows = list(self.answered)
+        rows += [row for row in self.unanswered if (row.case, row.question) not in answered]
+        for key in self._missing():
+            rows += self.asked[key]
+        return rows
+
+    def _missing(self) -> list[tuple[NamedCase, str]]:
+        """Return the cases and questions of plans without a certificate and without an outcome."""
+        there = {(row.case, row.question) for row in (*self.answered, *self.unanswered)}
+        return [key for key in self.asked if key not in there]
+
+    def comparison_with_plans(self, unusable: dict[str, str]) -> PlanComparison:
+        """Return what the plans have and the folder has not.
+
+        ``unusable`` has the reasons why plans could not be used, by their files.
+        """
+        missing = [file_name(case.name, question) for case, question in self._missing()]
+        certified = {(row.case, row.question) for row in self.answered}
+        return PlanComparison(
+            plans=len(self.plans),
+            asked=len(self.asked),
+            missing=tuple(sorted(missing)),
+            unplanned=len(certified - self.asked.keys()),
+            unusable=unusable,
+        )
 
 
 def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> None:

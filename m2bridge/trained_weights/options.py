@@ -126,7 +126,9 @@ def check_options(
     """
     for option in OPTIONS:
         value = words.get(option.name, option.default)
-        if option.choices and value != option.default and value not in option.choices:
+        # types first: an array of NumPy compares with a text entry by entry
+        is_known = value is None or (isinstance(value, str) and value in option.choices)
+        if option.choices and not is_known:
             allowed = alternatives(option.choices)
             raise InvalidCaseError(option.name, f"must be {allowed}, not {value!r:.60}")
     if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < 1):

@@ -26,6 +26,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
     TooLargeError,
+    check_flag,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
@@ -416,6 +417,7 @@ def critical_points(
         raise InvalidCaseError("model", "must be a SingleLayerAttention")
     if not isinstance(seed, Integral) or isinstance(seed, bool):
         raise InvalidCaseError("seed", f"must be an integer, not {seed!r:.60}")
+    check_flag("count_only", count_only)
     seed = int(seed)  # integers of SymPy and NumPy too
     loss = read_loss(
         model, data=data, tokens=tokens, quadratic=quadratic, teacher=teacher, seed=seed

@@ -15,7 +15,7 @@ from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.script import Transcript, fields_of
 from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
-from m2bridge.errors import InvalidCaseError, ScriptError
+from m2bridge.errors import InvalidCaseError, ScriptError, check_flag, check_kind
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
 from m2bridge.system import address_space, collection_paused
@@ -299,6 +299,7 @@ class Evaluator(Conversation):
             raise InvalidCaseError(
                 "code", f"must be Macaulay2 code as text, not a {type(code).__name__}"
             )
+        check_kind("file", file, str, "the name of a file, as text")
         if not file:
             self._count += 1
             file = "the code" if self._forgets_symbols else f"input {self._count}"
@@ -340,6 +341,7 @@ def value_form(references: bool) -> str:
 
     With ``references``, what has no counterpart in Python is sent as a reference to it.
     """
+    check_flag("references", references)
     return "reference" if references else "value"
 
 

@@ -97,8 +97,8 @@ class Workspace:
     def __init__(
         self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()
     ) -> None:
-        errors.check_kind("packages", packages, Iterable, "names of packages")
-        self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        names = [packages] if isinstance(packages, str) else packages
+        self._packages = tuple(errors.elements("packages", names, "names of packages"))
         for name in self._packages:
             _check_package_name(name)
         self._process = _WorkspaceProcess(locate, limits, forgets_symbols=False)

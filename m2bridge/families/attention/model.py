@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice, check_kind
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
 from m2bridge.limits import importing
@@ -102,8 +103,10 @@ class SingleLayerAttention(LayerSizes, Model):
         weights: str | None = None,
     ) -> None:
         LayerSizes.__init__(self, d, d_out, a, t)
-        coordinates = coordinates or self.default_coordinates
-        weights = weights or DEFAULT_PARAMETRIZATION
+        if coordinates is None:
+            coordinates = self.default_coordinates
+        if weights is None:
+            weights = DEFAULT_PARAMETRIZATION
         check_choice("coordinates", coordinates, CoordinateSystem)
         check_choice("weights", weights, Parametrization)
         if coordinates == "reduced" and self.t == 1:
@@ -134,8 +137,8 @@ class SingleLayerAttention(LayerSizes, Model):
             self.d_out,
             self.a,
             self.t,
-            coordinates=coordinates or self.coordinates,
-            weights=weights or self.weights,
+            coordinates=self.coordinates if coordinates is None else coordinates,
+            weights=self.weights if weights is None else weights,
         )
 
     def parametrization(
@@ -284,6 +287,8 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
+        if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 0:
+            raise InvalidCaseError("degree", f"must be an integer ≥ 0, not {degree!r:.60}")
         if self.t == 1 or sizes.hilbert_formula_is_too_large(self):
             return None
         return predicted_hilbert_function(self, degree)
@@ -546,8 +551,10 @@ class SingleLayerAttention(LayerSizes, Model):
         For an orbit (r, s, m) its parameters are the entries of vectors b_p, q_p and h_k with A = Σ
         b_p q_pᵀ, of r summands, and V = Σ h_k u_kᵀ, of s, where the u_k are among the b.
         """
+        from m2bridge.families.attention.orbits.orbits import Orbit
         from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 
+        check_kind("orbit", orbit, Orbit, "an Orbit")
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:

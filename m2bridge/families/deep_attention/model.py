@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, elements
+from m2bridge.families.base import integer_list
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
     NetworkWeights,
@@ -214,12 +215,14 @@ class DeepAttention(NetworkSizes):
                 "the values of softmax attention are in general not rational numbers",
             )
         inputs = self.widths[0]
-        if len(X) != inputs or any(len(row) != self.t for row in X):
+        rows_of_X = [integer_list("X", row) for row in elements("X", X, "a matrix of integers")]
+        if len(rows_of_X) != inputs or any(len(row) != self.t for row in rows_of_X):
             raise InvalidCaseError("X", f"must be a matrix of {inputs} rows and {self.t} columns")
         # integers, which are not reduced or normalized
         numbers = NumberSystem()
-        network = NetworkWeights.read(self, parameters, numbers).network()
-        last_tokens = output(network, numbers.matrix(X), numbers=numbers, skip=self.skip)
+        weights = integer_list("parameters", parameters)
+        network = NetworkWeights.read(self, weights, numbers).network()
+        last_tokens = output(network, numbers.matrix(rows_of_X), numbers=numbers, skip=self.skip)
         rows: list[list[int]] = last_tokens.rows
         return rows
 
@@ -237,7 +240,7 @@ class DeepAttention(NetworkSizes):
             raise InvalidCaseError(
                 "heads", "virtual weights are those of one head without skip connections"
             )
-        return virtual_weights_at(self, parameters)
+        return virtual_weights_at(self, integer_list("parameters", parameters))
 
     def _tokens(self, entries: Row, numbers: Residues) -> Any:
         """Return the matrix with t columns, the tokens, whose entries are given row by row."""

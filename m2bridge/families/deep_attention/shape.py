@@ -102,7 +102,7 @@ class NetworkSizes(DifferentiableModel):
             raise InvalidCaseError(
                 "skip", "needs widths that are all equal: a layer adds its input to its output"
             )
-        if normalization not in get_args(Normalization):
+        if not isinstance(normalization, str) or normalization not in get_args(Normalization):
             raise InvalidCaseError(
                 "normalization", f"must be none or softmax, not {normalization!r:.60}"
             )

@@ -20,7 +20,7 @@ from math import comb, inf
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, elements
 from m2bridge.families.polynomial_network.bounds import (
     Widths,
     best_bound,
@@ -116,11 +116,11 @@ def _integer_coefficients(values: object) -> list[int]:
     MAX_ABSOLUTE_COEFFICIENT; InvalidCaseError if they are others, no list, or not in an order.
     """
     # A mapping from exponents would yield its keys, and a set has no order.
-    if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
-        message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
-        raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
+    wanted = "a polynomial in x, or the list of its coefficients a_0, a_1, …"
+    if isinstance(values, Mapping | Set):
+        raise InvalidCaseError("activation", f"must be {wanted}, not {values!r:.60}")
     coefficients = []
-    for value in values:
+    for value in elements("activation", values, wanted):
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
         coefficient = int(value)  # integers of SymPy and NumPy too
@@ -168,7 +168,8 @@ class ActivatedNetwork(PolynomialNetwork):
     ) -> None:
         coefficients = checked_activation(activation)
         activation_degree = len(coefficients) - 1
-        if degree not in (None, activation_degree):
+        is_degree = isinstance(degree, Integral) and degree == activation_degree
+        if degree is not None and not is_degree:
             message = f"has degree {activation_degree}: add --degree {activation_degree}"
             raise InvalidCaseError("activation", message)
         PolynomialNetwork.__init__(self, widths, activation_degree)

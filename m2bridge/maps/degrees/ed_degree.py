@@ -21,6 +21,8 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
     check_choice,
+    check_flag,
+    check_kind,
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
@@ -102,6 +104,8 @@ def ed_degree(
     """
     check_choice("method", method, EDMethod)
     variety: Variety | ParametrizedImage
+    check_flag("generic", generic)
+    check_kind("title", title, str, "a text")
     if isinstance(case, Ideal):
         model = None
         variety = _variety_of_ideal(case, method, printable(title))

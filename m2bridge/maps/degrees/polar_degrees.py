@@ -29,6 +29,7 @@ from m2bridge.errors import (
     TimeLimitError,
     TooLargeError,
     check_choice,
+    check_kind,
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
@@ -111,6 +112,7 @@ def polar_degrees(
     (3, 4)
     """
     check_choice("method", method, PolarMethod)
+    check_kind("title", title, str, "a text")
     if isinstance(case, Ideal):
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")

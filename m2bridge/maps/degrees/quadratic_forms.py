@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -15,7 +15,7 @@ from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert.bounded_io import read_rational
 from m2bridge.convert.parsing import check_field, element
 from m2bridge.convert.printing import polynomial_text
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError, elements
 
 FormRows = tuple[tuple[Fraction, ...], ...]
 """The rows of a square matrix."""
@@ -194,10 +194,8 @@ def read_numbers(values: Any, option: str, size: int) -> tuple[Fraction, ...]:
     """
     if isinstance(values, str):
         values = values.strip().removeprefix("[").removesuffix("]").split(",")
-    if not isinstance(values, Iterable):
-        raise ConversionError(f"{values!r:.60} is not a list of numbers")
     numbers = []
-    for value in values:
+    for value in elements(option, values, "a list of numbers"):
         if isinstance(value, str):
             numbers.append(read_rational(value.strip()))
         elif hasattr(value, "numerator") and hasattr(value, "denominator"):

@@ -158,7 +158,7 @@ def stored_as(layout: str | None) -> StoredAs:
     # What is no text is refused as an unknown word.
     words = [word.strip() for word in layout.split(",")] if isinstance(layout, str) else [layout]
     for word in words:
-        if word not in LAYOUT_WORDS:
+        if not isinstance(word, str) or word not in LAYOUT_WORDS:
             known = f"{', '.join(LAYOUT_WORDS[:-1])} or {LAYOUT_WORDS[-1]}"
             raise InvalidCaseError("layout", f"{word!r:.60} is not {known}")
     side = _word_among(SIDES, words)

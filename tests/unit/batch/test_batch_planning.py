@@ -26,7 +26,7 @@ from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.items import ItemWork, Job, Outcome, Performance
 from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.pool import Pool
+from m2bridge.batch.pool import Batch, Pool
 from m2bridge.batch.run_many import _source, file_jobs
 from m2bridge.batch.store import (
     Store,
@@ -154,6 +154,29 @@ def test_a_grid_too_large_is_refused() -> None:
 def test_order_is_by_effort_and_without_duplicates() -> None:
     cases = ordered([Case(4, 4), Case(1, 1), Case(3, 2), Case(1, 1), Case(1, 3)])
     assert cases == (Case(1, 1), Case(1, 3), Case(3, 2), Case(4, 4))
+
+
+class Nothing(Batch[Case, None]):
+    """A batch without work."""
+
+    module = "m2bridge.batch.pool"
+
+
+def test_workers_take_cases_in_their_order() -> None:
+    """With two workers the case (3, 3, 3), the last of nine, was taken second."""
+    taken: list[Case] = []
+    cases = ordered(grid(ATTENTION, {"d": "1..3", "d_out": "1..3"}))
+    pool: Pool[Case, None] = Pool(Nothing(), workers=2)
+
+    def results(groups: Any, started: Any) -> Any:
+        for group in groups:
+            taken.extend(group)
+            yield from ((case, None) for case in group)
+
+    pool.results = results  # type: ignore[method-assign]
+    list(pool.run(cases, lambda case: None))
+    assert tuple(taken) == cases
+    assert taken[-1] == Case(3, 3)
 
 
 def test_files_of_cases(tmp_path: Path) -> None:

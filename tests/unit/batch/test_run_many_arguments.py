@@ -50,6 +50,16 @@ def test_arguments_of_a_wrong_type_are_named(argument: str, value: Any) -> None:
     assert refused.value.option == argument
 
 
+@pytest.mark.parametrize(
+    ("argument", "value"), [("scheduler", "tcp://host:8786"), ("scheduler", 3), ("retry", "failed")]
+)
+def test_arguments_without_effect_are_refused(argument: str, value: Any) -> None:
+    """No cluster is asked by processes, and without a folder there are no outcomes to try again."""
+    with pytest.raises(InvalidCaseError) as refused:
+        run_many("item", [1], **{argument: value})
+    assert refused.value.option == argument
+
+
 def test_a_function_that_cannot_be_sent_to_a_worker_is_refused() -> None:
     lock = threading.Lock()
     with pytest.raises(InvalidCaseError, match="cannot be sent to a worker: TypeError") as refused:

@@ -98,6 +98,23 @@ WORDS = {
     ("ideal", "Poly(x^2 - 1, x, modulus=4294967311)", "degree"): "GF(4294967311) is too large",
     ("report", str(EXAMPLES)): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
+    (
+        "script",
+        "closure",
+        *CASE,
+        "--method",
+        "jacobian",
+    ): "Option '--method' has no effect without singular-locus",
+    (
+        "certify",
+        *CASE,
+        "--out",
+        "results",
+        "--executor",
+        "serial",
+        "--recycle",
+        "3",
+    ): "Option '--recycle' has no effect without --executor processes",
     CASE: (
         "No such option '--d' before a command: options follow it, as in 'm2bridge closure --d 2"
         " --d-out 1'"
@@ -440,7 +457,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a number of packages": (
         lambda: Macaulay2().workspace(packages=5),  # type: ignore[arg-type]
-        "'packages' must be names of packages, not a int",
+        "'packages' must be names of packages, not 5",
     ),
     "a number as a package": (
         lambda: Macaulay2().workspace(packages=[5]),  # type: ignore[list-item]

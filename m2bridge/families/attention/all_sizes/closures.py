@@ -20,7 +20,7 @@ from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.form import Content
 from m2bridge.convert.printing import expression_text
-from m2bridge.errors import check_kind
+from m2bridge.errors import check_flag, check_kind
 from m2bridge.families.all_sizes import AllSizesCase, complete_result
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import highest_weights
@@ -427,6 +427,7 @@ def closures_of_all_sizes(
     check_kind("cores", cores, (tuple, list), "a tuple of CoreSizes")
     for core in cores:
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
+    check_flag("vectors", vectors)
     with limited(timeout):
         found, limit_message = performed_within_limit(
             (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores

@@ -32,6 +32,7 @@ from m2bridge.errors import (
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
+    check_flag,
     check_kind,
 )
 from m2bridge.families.attention.hypotheses import WORDS
@@ -463,6 +464,9 @@ def observe(
     (5, 4, True)
     """
     check_kind("model", model, LayerSizes, "a SingleLayerAttention")
+    flags = {"partial": partial, "degree": degree, "equations": equations, "polar": polar}
+    for option, value in flags.items():
+        check_flag(option, value)
     if model.t == 1:
         raise MethodUnavailableError(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"

@@ -310,7 +310,8 @@ def fibres(
     """
     errors.check_kind("model", model, LayerSizes, "a SingleLayerAttention")
     if wanted is not None:
-        errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
+        for orbit in errors.elements("wanted", wanted, "a list of orbits"):
+            errors.check_kind("wanted", orbit, Orbit, "a list of orbits")
     wanted_orbits = sorted(orbits(model) if wanted is None else wanted)
     try:
         return _read_fibres(answer_to(fibres_script(model, wanted)), model, wanted_orbits)
