@@ -26,7 +26,7 @@ from m2bridge.algebra.numbers import flint_rational
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
 from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries
-from m2bridge.families.attention.training_loss.intervals import (
+from m2bridge.algebra.intervals import (
     CoordinateSide,
     FloatInterval,
     interval,

@@ -48,7 +48,7 @@ from m2bridge.families.attention.training_loss.gradient import (
     transpose,
     weights_in,
 )
-from m2bridge.families.attention.training_loss.intervals import CoordinateSide
+from m2bridge.algebra.intervals import CoordinateSide
 from m2bridge.families.attention.training_loss.landscape import FunctionRanks, Landscape, RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in

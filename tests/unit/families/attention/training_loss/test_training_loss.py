@@ -18,7 +18,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
 from m2bridge.families.attention.training_loss.counting import random_primes
 from m2bridge.families.attention.training_loss.gradient import gradient, random_chart, weights_in
-from m2bridge.families.attention.training_loss.intervals import (
+from m2bridge.algebra.intervals import (
     least_rank,
     negative_eigenvalues,
     simplest_between,

@@ -1,28 +1,99 @@
-"""Numbers and matrices of intervals: lower bounds for ranks, signs of eigenvalues, fractions.
+"""Numbers and matrices of intervals: lower bounds for ranks, signs of eigenvalues, digits.
 
 An interval is an ``arb`` of FLINT, which contains the number that it stands for. What is said of a
-matrix of intervals is proved for all matrices with entries in them.
+matrix of intervals is proved for all matrices with entries in them. A ``CoordinateSide`` is an
+interval by its two rational ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
 import flint
 import numpy
 
-from m2bridge.algebra.numbers import flint_rational
+from m2bridge.algebra.numbers import flint_rational, fraction
 
 FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
 """The side of a box in one coordinate: its lower and its upper end."""
 
+FLOAT_EXPONENTS = (-300, 300)
+"""The exponents of ten for which floating-point numbers have all their 15 digits."""
+
 
 def interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
     """An interval that contains all numbers from ``low`` to ``high``."""
     return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
+
+
+def ends(value: flint.arb) -> CoordinateSide:
+    """The exact ends of an interval."""
+    middle = fraction(value.mid().fmpq())
+    radius = fraction(value.rad().fmpq())
+    return middle - radius, middle + radius
+
+
+def middle(side: CoordinateSide) -> Fraction:
+    """The middle of an interval."""
+    low, high = side
+    return (low + high) / 2
+
+
+def float_bounds(side: CoordinateSide) -> FloatInterval | None:
+    """Floating-point numbers below and above an interval, equal ones if it is one such number.
+
+    ``None`` if an end is too large for a floating-point number.
+    """
+    low, high = side
+    try:
+        lower, upper = float(low), float(high)
+    except OverflowError:
+        return None
+    # ``float`` rounds to the nearest number, which may lie inside of the interval
+    if Fraction(lower) > low:
+        lower = nextafter(lower, -inf)
+    if Fraction(upper) < high:
+        upper = nextafter(upper, inf)
+    return lower, upper
+
+
+def digits_text(side: CoordinateSide, most_digits: int) -> str:
+    """A number that is known to lie in an interval, in as many digits as the interval proves.
+
+    All numbers of the interval, rounded to these digits, are the one that is shown. There are at
+    most ``most_digits``. Where the first digit or the sign is not known, both ends are shown.
+
+    Examples
+    --------
+    >>> digits_text((Fraction(31415, 10000), Fraction(31416, 10000)), 9)
+    '3.142'
+    >>> digits_text((Fraction(-1, 10), Fraction(1, 3)), 9)
+    'from -0.1 to 0.34'
+    """
+    low, high = side
+    for digits in range(most_digits, 0, -1):
+        lower, upper = _rounded(low, Context(prec=digits)), _rounded(high, Context(prec=digits))
+        if lower == upper:
+            return _decimal_text(lower, digits)
+    below = _rounded(low, Context(prec=2, rounding=ROUND_FLOOR))
+    above = _rounded(high, Context(prec=2, rounding=ROUND_CEILING))
+    return f"from {_decimal_text(below, 2)} to {_decimal_text(above, 2)}"
+
+
+def _rounded(number: Fraction, context: Context) -> Decimal:
+    """The number in the digits of a context, rounded once."""
+    return context.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _decimal_text(number: Decimal, digits: int) -> str:
+    """The text of a number with so many digits, as Python writes floating-point numbers."""
+    if number == 0 or FLOAT_EXPONENTS[0] <= number.adjusted() <= FLOAT_EXPONENTS[1]:
+        return f"{float(number):.{digits}g}"
+    return f"{number.normalize():e}"
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
