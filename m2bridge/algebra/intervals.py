@@ -21,6 +21,9 @@ FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
 """The side of a box in one coordinate: its lower and its upper end."""
 
+LARGEST_RADIUS_OF_ZERO = flint.arb(2) ** -50
+"""The largest radius of an interval that contains zero, and is shown as zero."""
+
 FLOAT_EXPONENTS = (-300, 300)
 """The exponents of ten for which floating-point numbers have all their 15 digits."""
 
@@ -43,22 +46,23 @@ def middle(side: CoordinateSide) -> Fraction:
     return (low + high) / 2
 
 
-def float_bounds(side: CoordinateSide) -> FloatInterval | None:
+def float_bounds(side: CoordinateSide) -> FloatInterval:
     """Floating-point numbers below and above an interval, equal ones if it is one such number.
 
-    ``None`` if an end is too large for a floating-point number.
+    Below and above all floating-point numbers they are −∞ and ∞.
     """
     low, high = side
+    return _float_below(low), -_float_below(-high)
+
+
+def _float_below(number: Fraction) -> float:
+    """The largest floating-point number that is at most a number."""
     try:
-        lower, upper = float(low), float(high)
+        nearest = float(number)
     except OverflowError:
-        return None
-    # ``float`` rounds to the nearest number, which may lie inside of the interval
-    if Fraction(lower) > low:
-        lower = nextafter(lower, -inf)
-    if Fraction(upper) < high:
-        upper = nextafter(upper, inf)
-    return lower, upper
+        nearest = inf if number > 0 else -inf
+    # ``float`` rounds to the nearest number, which may be larger
+    return nextafter(nearest, -inf) if nearest > number else nearest
 
 
 def digits_text(side: CoordinateSide, most_digits: int) -> str:
@@ -82,6 +86,11 @@ def digits_text(side: CoordinateSide, most_digits: int) -> str:
     below = _rounded(low, Context(prec=2, rounding=ROUND_FLOOR))
     above = _rounded(high, Context(prec=2, rounding=ROUND_CEILING))
     return f"from {_decimal_text(below, 2)} to {_decimal_text(above, 2)}"
+
+
+def rounded_up_text(number: Fraction) -> str:
+    """The text of the least number of one digit that is at least a positive number."""
+    return _decimal_text(_rounded(number, Context(prec=1, rounding=ROUND_CEILING)), 1)
 
 
 def _rounded(number: Fraction, context: Context) -> Decimal:
@@ -195,14 +204,7 @@ def _negative_of_dominant(matrix: flint.arb_mat) -> int | None:
     return negative
 
 
-def interval(value: flint.arb) -> FloatInterval:
-    """Floating-point numbers below and above all of an interval."""
-    lower, upper = float(value.lower()), float(value.upper())
-    # ``float`` may round into the interval, by less than the distance to the next number
-    return nextafter(lower, -inf), nextafter(upper, inf)
-
-
-def middle_or_zero(entry: flint.arb | flint.fmpq) -> float:
-    """A floating-point number for an entry: 0 if its interval contains zero, else the middle."""
-    interval_of_entry = flint.arb(entry)
-    return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
+def shown_entry(entry: flint.arb) -> flint.arb:
+    """The interval of an entry that is shown: zero if it contains zero, and is short."""
+    is_short = entry.rad() <= LARGEST_RADIUS_OF_ZERO
+    return flint.arb(0) if entry.contains(0) and is_short else entry

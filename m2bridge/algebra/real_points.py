@@ -10,9 +10,11 @@ as there are points. With
     g(v) = Σ_p m(p) v(p) χ(T)/(T − t(p)) = Σ_k trace(M(v) M(t)^k) H_{δ−1−k}(T),
 
 where δ is the degree of χ, and H_j the quotient of χ by T^{δ−j}, the coordinate x of p is the value
-of g(x)/g(1) at T = t(p). Source: F. Rouillier, *Solving zero-dimensional systems through the
-rational univariate representation*, AAECC 9 (1999). As t has rational coefficients, a point is real
-exactly if t(p) is.
+of g(x)/g(1) at T = t(p). With the vector of v in the basis of the ring, whose first element is 1,
+the traces are values of linear functions: the first one is the first row of the trace form, and the
+others are its products with powers of M(t). As t has rational coefficients, a point is real exactly
+if t(p) is. Source: F. Rouillier, *Solving zero-dimensional systems through the rational univariate
+representation*, AAECC 9 (1999).
 
 For each irreducible factor of χ the coordinates are polynomials in its root, with rational
 coefficients. So a coordinate is zero only if its polynomial is, and numbers of any size get as many
@@ -45,7 +47,8 @@ def real_points(
     """The real points of a finite scheme, each a list of balls around its coordinates.
 
     ``trace_form`` and ``multiplication``, with a matrix M(x) for each coordinate x, belong to one
-    basis of the ring of functions. The coordinates have to separate the points.
+    basis of the ring of functions, whose first element is 1. The coordinates have to separate the
+    points.
 
     Raises
     ------
@@ -56,10 +59,12 @@ def real_points(
         return []
     form = _rational_matrix(trace_form)
     matrices = list(map(_rational_matrix, multiplication))
+    _check_traces(form, matrices)
     M_t, chi = _separating_form(matrices, number_of_points=form.rank())
-    traces = _Traces(M_t, chi)
-    g_1 = traces.numerator(_identity(form.nrows()))
-    numerators = [traces.numerator(matrix) for matrix in matrices]
+    traces = _Traces(form, M_t, chi)
+    one = _first_unit_vector(form.nrows())
+    g_1 = traces.numerator(one)
+    numerators = [traces.numerator(matrix * one) for matrix in matrices]
     points = []
     for factor, _ in check_deadline_in(chi.factor()[1]):
         # g(1) and the factor have no common root: the second cofactor inverts g(1)
@@ -78,9 +83,25 @@ def _rational_matrix(rows: RationalRows) -> flint.fmpq_mat:
     return flint.fmpq_mat(len(rows), len(rows), entries)
 
 
-def _identity(size: int) -> flint.fmpq_mat:
-    """The identity matrix."""
-    return flint.fmpq_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+def _first_unit_vector(size: int) -> flint.fmpq_mat:
+    """The first unit vector, a column, which is the function 1."""
+    return flint.fmpq_mat(size, 1, [1] + [0] * (size - 1))
+
+
+def _check_traces(form: flint.fmpq_mat, matrices: Sequence[flint.fmpq_mat]) -> None:
+    """Raise ParseError unless traces of the matrices are as the first row of the form says.
+
+    With 1 as the first element of the basis, trace M(v) is the value of the form at 1 and v.
+    """
+    size = form.nrows()
+    one = _first_unit_vector(size)
+    first_row = one.transpose() * form
+    traces_agree = first_row[0, 0] == size
+    for matrix in matrices:
+        trace = sum((matrix[i, i] for i in range(size)), start=flint.fmpq(0))
+        traces_agree = traces_agree and (first_row * matrix * one)[0, 0] == trace
+    if not traces_agree:
+        raise ParseError("the trace form is not that of the matrices of multiplication")
 
 
 def _separating_form(
@@ -113,25 +134,23 @@ def _separating_form(
 
 
 class _Traces:
-    """The powers of M(t), and the polynomials H_0, …, H_{δ−1}."""
+    """The linear functions v ↦ trace(M(v) M(t)^k), and the polynomials H_k, for k = 0, …, δ − 1."""
 
-    def __init__(self, M_t: flint.fmpq_mat, chi: flint.fmpq_poly) -> None:
-        """Take M(t), and χ with the leading coefficient 1."""
-        self.powers = [_identity(M_t.nrows())]
+    def __init__(self, form: flint.fmpq_mat, M_t: flint.fmpq_mat, chi: flint.fmpq_poly) -> None:
+        """Take the trace form, M(t), and χ with the leading coefficient 1."""
+        self.functions = [_first_unit_vector(form.nrows()).transpose() * form]
         self.quotients = [flint.fmpq_poly([1])]
         descending = chi.coeffs()[::-1]
         for coefficient in check_deadline_in(descending[1:-1]):
-            self.powers.append(self.powers[-1] * M_t)
+            self.functions.append(self.functions[-1] * M_t)
             H = self.quotients[-1] * flint.fmpq_poly([0, 1]) + coefficient
             self.quotients.append(H)
 
-    def numerator(self, matrix: flint.fmpq_mat) -> flint.fmpq_poly:
-        """The polynomial g(v) for the matrix M(v) of a function v."""
+    def numerator(self, vector: flint.fmpq_mat) -> flint.fmpq_poly:
+        """The polynomial g(v) for a function v, given by its column in the basis."""
         total = flint.fmpq_poly([0])
-        for power, H in zip(self.powers, reversed(self.quotients), strict=True):
-            product = matrix * power
-            trace = sum((product[i, i] for i in range(product.nrows())), start=flint.fmpq(0))
-            total += trace * H
+        for function, H in zip(self.functions, reversed(self.quotients), strict=True):
+            total += (function * vector)[0, 0] * H
         return total
 
 

@@ -1,7 +1,9 @@
 """Real points of finite schemes from matrices of multiplication, compared with known points."""
 
+import sys
 from fractions import Fraction
 from itertools import product
+from math import inf
 
 import flint
 import pytest
@@ -45,28 +47,37 @@ def scheme_of(matrix: flint.fmpq_mat, *coordinates: flint.fmpq_mat) -> tuple[Row
 
 @pytest.mark.parametrize("scale", [1, 10**30, Fraction(1, 10**200)])
 def test_rational_points_of_any_size(scale: Fraction | int) -> None:
-    """Nine points of a grid, and a double one, by diagonal matrices: t has to separate them."""
-    places = [*product((-1, 0, 2), repeat=2), (2, 2)]
-    size = len(places)
+    """Nine points of a grid, one of them double: the ring is QQ[T]/(T(T − 1) ⋯ (T − 7)(T − 8)²)."""
+    polynomial = flint.fmpz_poly([-8, 1])
+    for root in range(9):
+        polynomial *= flint.fmpz_poly([-root, 1])
+    matrix = companion(list(map(int, polynomial.coeffs())))
     factor = flint.fmpq(Fraction(scale).numerator, Fraction(scale).denominator)
-    matrices = []
+    places = [(x * factor, y * factor) for x, y in product((-1, 0, 2), repeat=2)]
+    coordinates = []
     for position in range(2):
-        matrix = flint.fmpq_mat(size, size)
-        for i, place in enumerate(places):
-            matrix[i, i] = place[position] * factor
-        matrices.append(texts(matrix))
-    form = flint.fmpq_mat(size, size)
-    for i in range(size - 1):
-        form[i, i] = 1
-    form[size - 2, size - 2] = 2  # the double point; the last function is nilpotent
-    found = real_points(texts(form), matrices)
+        values = [place[position] for place in places]
+        coordinates.append(interpolated(matrix, values))
+    found = real_points(*scheme_of(matrix, *coordinates))
     assert len(found) == 9
-    for x, y in places[:9]:
-        exact_x, exact_y = flint.arb(x * factor), flint.arb(y * factor)
-        near = [a for a, b in found if a.overlaps(exact_x) and b.overlaps(exact_y)]
+    for x, y in places:
+        near = [a for a, b in found if a.overlaps(flint.arb(x)) and b.overlaps(flint.arb(y))]
         assert len(near) == 1
     for point in found:
         assert all(value.is_zero() or not value.contains(0) for value in point)
+
+
+def interpolated(matrix: flint.fmpq_mat, values: list[flint.fmpq]) -> flint.fmpq_mat:
+    """The value at a matrix of the polynomial with given values at 0, 1, 2, …."""
+    nodes = range(len(values))
+    vandermonde = flint.fmpq_mat([[node**k for k in nodes] for node in nodes])
+    coefficients = vandermonde.solve(flint.fmpq_mat([[value] for value in values])).entries()
+    total = matrix * 0
+    for coefficient in reversed(coefficients):
+        total = total * matrix
+        for i in range(matrix.nrows()):
+            total[i, i] += coefficient
+    return total
 
 
 def test_complex_points_are_left_out() -> None:
@@ -84,11 +95,15 @@ def test_complex_points_are_left_out() -> None:
 def test_matrices_that_do_not_belong_together_are_an_error() -> None:
     matrix = companion([-2, 0, 0, 1])
     form, matrices = scheme_of(matrix, matrix)
-    other, _ = scheme_of(companion([0, -1, 0, 1]), matrix)  # three real points
-    with pytest.raises(ParseError, match="3 real points, but 1"):
-        real_points(other, matrices)
+    wrong_trace, _ = scheme_of(companion([-2, 0, 1, 1]), matrix)
+    with pytest.raises(ParseError, match="not that of the matrices"):
+        real_points(wrong_trace, matrices)
     with pytest.raises(ParseError, match="separate"):
         real_points(form, [texts(matrix * 0)])
+    # traces of x agree, and those of x² do not: there are three real points, and one
+    form_of_three, _ = scheme_of(companion([0, -1, 0, 1]), matrix)
+    with pytest.raises(ParseError, match="3 real points, but 1"):
+        real_points(form_of_three, matrices)
 
 
 def test_digits_that_an_interval_proves() -> None:
@@ -103,8 +118,10 @@ def test_digits_that_an_interval_proves() -> None:
 
 
 def test_floating_point_bounds_contain_the_interval() -> None:
-    low, high = float_bounds((Fraction(1, 3), Fraction(2, 3))) or (0, 0)
+    low, high = float_bounds((Fraction(1, 3), Fraction(2, 3)))
     assert Fraction(low) < Fraction(1, 3) < Fraction(2, 3) < Fraction(high)
     assert float_bounds((Fraction(1, 4), Fraction(1, 4))) == (0.25, 0.25)
-    assert float_bounds((Fraction(0), Fraction(10) ** 400)) is None
+    huge = Fraction(10) ** 400
+    assert float_bounds((-huge, huge)) == (-inf, inf)
+    assert float_bounds((huge, huge)) == (sys.float_info.max, inf)
     assert middle((Fraction(1), Fraction(2))) == Fraction(3, 2)
