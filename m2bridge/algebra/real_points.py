@@ -37,12 +37,12 @@ from m2bridge.limits import check_deadline_in
 ACCURATE_BITS = 128
 """The relative precision of coordinates, in bits, unless they are zero, which is exact."""
 
-RationalRows = Sequence[Sequence[Any]]
+NumberRows = Sequence[Sequence[Any]]
 """The rows of a matrix of rational numbers, or of texts such as ``-2/3``."""
 
 
 def real_points(
-    trace_form: RationalRows, multiplication: Sequence[RationalRows]
+    trace_form: NumberRows, multiplication: Sequence[NumberRows]
 ) -> list[list[flint.arb]]:
     """The real points of a finite scheme, each a list of balls around its coordinates.
 
@@ -77,7 +77,7 @@ def real_points(
     return points
 
 
-def _rational_matrix(rows: RationalRows) -> flint.fmpq_mat:
+def _rational_matrix(rows: NumberRows) -> flint.fmpq_mat:
     """The square matrix with these rows."""
     entries = [flint_rational(Fraction(entry)) for row in rows for entry in row]
     return flint.fmpq_mat(len(rows), len(rows), entries)

@@ -35,13 +35,17 @@ MAX_UNKNOWNS = 40
 
 FormMatrix = Sequence[Sequence[Fraction]]
 """The symmetric matrix M of the quadratic form, by rows."""
-Box = Sequence[CoordinateSide]
+CoordinateBox = Sequence[CoordinateSide]
 """A side for each coordinate x."""
 
 
 def proved_boxes(
-    ideal: GeneratingSet, matrix: FormMatrix, *, data: Sequence[Fraction], boxes: Sequence[Box]
-) -> list[Box | None]:
+    ideal: GeneratingSet,
+    matrix: FormMatrix,
+    *,
+    data: Sequence[Fraction],
+    boxes: Sequence[CoordinateBox],
+) -> list[CoordinateBox | None]:
     """Return for each box a box that is proved to contain a critical point; ``None`` if it is not.
 
     No two of these boxes have a point in common, so that they have as many critical points. All are
@@ -59,7 +63,7 @@ def proved_boxes(
     boxes : sequence of boxes
         Boxes around critical points x, by their sides; a side may be one number.
     """
-    nothing: list[Box | None] = [None] * len(boxes)
+    nothing: list[CoordinateBox | None] = [None] * len(boxes)
     unknowns = len(ideal.ring.variables) + len(ideal.generators)
     if unknowns > MAX_UNKNOWNS or not ideal.generators:
         return nothing
@@ -73,7 +77,7 @@ def proved_boxes(
 
 
 def _proved_box(
-    ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction], box: Box
+    ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction], box: CoordinateBox
 ) -> list[flint.arb] | None:
     """Return the box of :meth:`CriticalSystem.proved_box` by the least precision that proves it."""
     for bits in PRECISIONS:
@@ -111,7 +115,7 @@ class CriticalSystem:
         self.matrix = [[flint.arb(flint_rational(c)) for c in row] for row in matrix]
         self.data = [flint.arb(flint_rational(u)) for u in data]
 
-    def proved_box(self, sides: Box) -> list[flint.arb] | None:
+    def proved_box(self, sides: CoordinateBox) -> list[flint.arb] | None:
         """Return a box that contains a critical point x, and that overlaps a box around it.
 
         It is the only one in the box whose multipliers λ are near the λ that Newton's method finds.

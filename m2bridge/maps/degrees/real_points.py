@@ -20,7 +20,7 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script
 from m2bridge.errors import MethodUnavailableError, ParseError
-from m2bridge.maps.degrees.certified import Box, proved_boxes
+from m2bridge.maps.degrees.certified import CoordinateBox, proved_boxes
 from m2bridge.maps.degrees.counting_primes import primes_for, with_given_prime
 from m2bridge.maps.degrees.distance import (
     Variety,
@@ -174,7 +174,7 @@ def _real_points_script(
 
 
 def _point_in(
-    box: Box, form: DistanceForm, data: Sequence[Fraction], *, proved: bool
+    box: CoordinateBox, form: DistanceForm, data: Sequence[Fraction], *, proved: bool
 ) -> PointAtDistance | None:
     """Return the point in a box, with q(x − u) for the form q and the data point u.
 
@@ -199,7 +199,7 @@ def _point_in(
     )
 
 
-def _bits_of_sides(box: Box, data: Sequence[Fraction]) -> int:
+def _bits_of_sides(box: CoordinateBox, data: Sequence[Fraction]) -> int:
     """Return a precision in which the sides of a box and the data are all but exact."""
     bits = 0
     for number in (*data, *(end for side in box for end in side)):
@@ -217,7 +217,7 @@ def _by_increasing_value(
     return tuple(sorted(found, key=lambda point: (middle(point.value), point.coordinates)))
 
 
-def _boxes_by_msolve(answer: Answer, size: int) -> list[Box]:
+def _boxes_by_msolve(answer: Answer, size: int) -> list[CoordinateBox]:
     """Return the isolating boxes that msolve found, one for each real point.
 
     The first ``size`` sides of a box, each with its two ends, belong to the coordinates; further
@@ -228,7 +228,7 @@ def _boxes_by_msolve(answer: Answer, size: int) -> list[Box]:
     ParseError
         If the answer has no boxes of this form.
     """
-    boxes: list[Box] = []
+    boxes: list[CoordinateBox] = []
     for boxes_of_component in answer.lists("boxes"):
         for box in boxes_of_component:
             sides = box[:size]
@@ -238,13 +238,13 @@ def _boxes_by_msolve(answer: Answer, size: int) -> list[Box]:
     return boxes
 
 
-def _boxes_by_trace_forms(answer: Answer) -> list[Box]:
+def _boxes_by_trace_forms(answer: Answer) -> list[CoordinateBox]:
     """Return a box around each real point, from exact matrices.
 
     The answer has, for each component of the set of critical points, its trace form and the
     matrices of multiplication by the coordinates.
     """
-    boxes: list[Box] = []
+    boxes: list[CoordinateBox] = []
     forms = answer.lists("trace_forms")
     for form, matrices in zip(forms, answer.lists("multiplication"), strict=True):
         boxes += [list(map(ends, point)) for point in real_points(form, matrices)]
