@@ -518,6 +518,22 @@ def test_targets_of_any_size_have_the_same_critical_points(
     json.dumps(found.to_json(), allow_nan=False)
 
 
+ON_DATA = [(2, 1, 2, 14), (2, 2, 2, 68), (2, 3, 2, 92), (2, 4, 2, 92), (2, 2, 1, 68), (2, 3, 1, 68)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "d_out", "a", "expected"), ON_DATA)
+def test_general_data_have_equal_blocks_and_fewer_critical_points(
+    d: int, d_out: int, a: int, expected: int, engine: Engine
+) -> None:
+    """Not the generic ED degrees 284 and 1324, and constant for many outputs; msolve finds the same
+    numbers for (2, d', 2) from the expanded loss."""
+    X = np.random.default_rng(a).integers(-9, 10, (32, d, 3))
+    model = SingleLayerAttention(d, d_out, a)
+    found = critical_points(model, {"X": X}, count_only=True, engine=engine)
+    assert found.critical_points == expected
+
+
 def test_json_has_the_fields_of_the_documentation(engine: Engine) -> None:
     found = critical_points(SingleLayerAttention(2, 1), engine=engine)
     written = json.loads(json.dumps(found.to_json()))
