@@ -2,6 +2,7 @@
 
     python benchmarks/learning_degrees.py 3 1 3            # (d, d', a): 25
     python benchmarks/learning_degrees.py 4 1 4 --t 2 --quiet-loops 8
+    python benchmarks/learning_degrees.py 2 3 2 --form data      # random sequences: 92
 
 This shares nothing with the Gröbner bases of ``m2bridge critical-points`` but the quadratic form
 and the order of coordinates. The gradient is linear in b = Gu, so weights that are drawn at random
@@ -15,6 +16,7 @@ solutions of one.
 import argparse
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -22,7 +24,11 @@ import numpy as np
 
 from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.families.attention.training_loss.loss import gaussian, random_quadratic
+from m2bridge.families.attention.training_loss.loss import (
+    gaussian,
+    quadratic_of_samples,
+    random_quadratic,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -113,7 +119,13 @@ class System:
 def system_of(shape: LayerSizes, form: str, rng: np.random.Generator) -> System:
     """The system in a random complex chart."""
     d, a, outputs = shape.d, shape.alpha, shape.d_out
-    quadratic = gaussian(shape) if form == "gaussian" else random_quadratic(shape, 0)
+    if form == "gaussian":
+        quadratic = gaussian(shape)
+    elif form == "random":
+        quadratic = random_quadratic(shape, 0)
+    else:
+        sequences = rng.integers(-9, 10, (4 * d**3, d, shape.t)).tolist()
+        quadratic = quadratic_of_samples(shape, [_fractions(rows) for rows in sequences])
     gram = np.array([[float(x) for x in row] for row in quadratic.gram.tolist()])
     gram /= np.abs(gram).max()
     tensor = np.zeros((len(gram), d * d, outputs * d))
@@ -138,6 +150,11 @@ def system_of(shape: LayerSizes, form: str, rng: np.random.Generator) -> System:
     of_V[2 * a * d :] = basis
     start[2 * a * d :] = form_in_V.conj() / np.vdot(form_in_V, form_in_V)
     return System(gram, tensor, start, np.hstack([free_of_K, of_Q, of_V]), d, a)
+
+
+def _fractions(rows: list[list[int]]) -> list[list[Fraction]]:
+    """The rows of a matrix, exactly."""
+    return [list(map(Fraction, row)) for row in rows]
 
 
 def complex_normal(rng: np.random.Generator, *shape: int) -> Array:
@@ -252,7 +269,7 @@ def main() -> None:
     )
     parser.add_argument("sizes", nargs=3, type=int, metavar=("d", "d'", "a"))
     parser.add_argument("--t", type=int, default=3)
-    parser.add_argument("--form", choices=("gaussian", "random"), default="gaussian")
+    parser.add_argument("--form", choices=("gaussian", "data", "random"), default="gaussian")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quiet-loops", type=int, default=6)
     given = parser.parse_args()

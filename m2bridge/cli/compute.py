@@ -285,8 +285,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
 def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) -> int:
     """Where training stops: all critical points of the squared loss of a layer on given data.
 
-    They are counted over the complex numbers modulo two primes, and the real ones isolated, by the
-    program msolve where it is installed.
+    The loss is half the mean, over all tokens of all sequences, of the squared norm of the error,
+    a sum over the outputs of a token. Critical points are counted over the complex numbers modulo
+    two primes, and the real ones isolated, by the program msolve where it is installed.
     """
     request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})

@@ -47,6 +47,11 @@ TOLERANCE = 0.05
 value in the whole run count as zero.
 """
 
+SMALLEST_PRODUCT = 2.0**-960
+"""A product KᵀQ whose largest entry in the run is smaller is refused: below 2^−1022 floating-point
+numbers lose digits, and then are 0.
+"""
+
 MOST_STEPS = 100_000
 """The largest number of steps of a run: each takes up to four singular value decompositions."""
 
@@ -385,8 +390,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     Raises
     ------
     InvalidCaseError
-        If an array is missing, its shape does not fit to the others, an entry is not finite, or the
-        tolerance is not between 0 and 1.
+        If an array is missing, its shape does not fit to the others, an entry is not finite, the
+        steps fall, all of KᵀQ is too large or too small, or the tolerance is not between 0 and 1.
     ConversionError
         If the file cannot be read.
     TooLargeError
@@ -398,7 +403,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     steps, loss = (_array_of_run(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
     matrices = {letter: _array_of_run(available, letter, dimensions=3) for letter in letters}
-    _check_shapes(len(steps), loss, matrices)
+    _check_shapes(steps, loss, matrices)
     # The first index is that of steps: V has the shape (steps, d', d), and K (steps, a, d).
     _, d_out, d = matrices["V"].shape
     # A as one matrix is KᵀQ with the identity as K, which has d rows.
@@ -418,22 +423,43 @@ def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
     with a row for each step, the largest value first.
 
     ``matrices`` are K, Q and V, or A and V, by their letters, in this order, with three indices,
-    the step first. InvalidCaseError if the entries of KᵀQ are too large.
+    the step first. InvalidCaseError if the entries of KᵀQ are too large or too small.
     """
     if "K" not in matrices:
         return {name: numpy.linalg.svd(A, compute_uv=False) for name, A in matrices.items()}
     K, Q, V = matrices["K"], matrices["Q"], matrices["V"]
-    # An overflow is seen in the result.
-    with numpy.errstate(over="ignore", invalid="ignore"):
-        A = K.transpose(0, 2, 1) @ Q
-    if not numpy.isfinite(A).all():
-        reason = "the entries of A = KᵀQ are too large for floating-point numbers"
-        raise InvalidCaseError("source", reason)
+    A = _product(K, Q)
     of_K, of_Q, of_A, of_V = (numpy.linalg.svd(M, compute_uv=False) for M in (K, Q, A, V))
     # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: its other singular values
     # are rounding.
     _, a, d = K.shape
     return {"K": of_K, "Q": of_Q, "A": of_A[:, : min(a, d)], "V": of_V}
+
+
+def _product(K: Any, Q: Any) -> Any:
+    """Return A = KᵀQ at each step; InvalidCaseError if its entries are too large, or all are too
+    small, for floating-point numbers.
+    """
+    # Divided by powers of two, which is exact, the largest entries of K and Q are about 1: so the
+    # product does not become zero or infinite.
+    _, exponent_of_K = numpy.frexp(abs(K).max())
+    _, exponent_of_Q = numpy.frexp(abs(Q).max())
+    scaled_A = numpy.ldexp(K, -exponent_of_K).transpose(0, 2, 1) @ numpy.ldexp(Q, -exponent_of_Q)
+    # An overflow is seen in the result.
+    with numpy.errstate(over="ignore", under="ignore"):
+        A = numpy.ldexp(scaled_A, exponent_of_K + exponent_of_Q)
+    problem = ""
+    if not numpy.isfinite(A).all():
+        problem = "large"
+    elif scaled_A.any() and abs(A).max() < SMALLEST_PRODUCT:
+        problem = "small"
+    if problem:
+        reason = (
+            f"the entries of A = KᵀQ are too {problem} for floating-point numbers: multiply K or Q"
+            " by a power of two, the same at all steps"
+        )
+        raise InvalidCaseError("source", reason)
+    return A
 
 
 def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
@@ -466,13 +492,21 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
         raise InvalidCaseError("source", reason) from None
 
 
-def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
-    """Check that all arrays have ``count`` steps, the length of ``step``, and that the shapes of
-    the matrices fit together; InvalidCaseError if not. ``matrices`` has arrays of three indices,
+def _check_shapes(steps: Any, loss: Any, matrices: dict[str, Any]) -> None:
+    """Check that all arrays have as many steps as ``steps``, which do not fall, and that the shapes
+    of the matrices fit together; InvalidCaseError if not. ``matrices`` has arrays of three indices,
     the step first, by their letters.
     """
+    count = len(steps)
     if not 1 <= count <= MOST_STEPS:
         raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")
+    falls = numpy.flatnonzero(numpy.diff(steps) < 0)
+    if falls.size:
+        before, after = steps[falls[0]], steps[falls[0] + 1]
+        raise InvalidCaseError(
+            "source",
+            f"'step' falls from {before:.17g} to {after:.17g}: sort the arrays by their steps",
+        )
     for name, array in ("loss", loss), *matrices.items():
         if len(array) != count:
             raise InvalidCaseError("source", f"'{name}' has {len(array)} steps, and 'step' {count}")

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context
 from hashlib import sha256
+from itertools import permutations
 from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
+import flint
+
+from m2bridge.algebra.intervals import digits_text, ends, rounded_up_text
 from m2bridge.convert.m2_syntax import sequence
 from m2bridge.engine import RunOptions, computation, current, msolve
 from m2bridge.errors import (
@@ -39,6 +42,11 @@ from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
 from m2bridge.training.data import DataSource, read_loss
+
+DIGITS_OF_LOSS = 9
+"""The largest number of digits of a loss that are shown."""
+DIGITS_OF_WEIGHTS = 5
+"""The largest number of digits of a weight that are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +146,9 @@ class CriticalPoints(Result):
         if self.points is None:
             return None
         minima = [point for point in self.points if point.kind == "minimum"]
-        # The loss of a point is in an interval (lower, upper): a minimum whose interval is above
-        # the interval of another one has a larger loss.
-        intervals = [point.loss for point in minima]
-        upper_bounds = [upper for _, upper in intervals]
-        if any(lower > min(upper_bounds) for lower, _ in intervals):
+        # a minimum whose interval is above the interval of another one has a larger loss
+        intervals = [point.loss_interval for point in minima]
+        if any(one > other for one, other in permutations(intervals, 2)):
             return True
         undecided_point = any(point.kind == "undecided" for point in self.points)
         if undecided_point or self._leaves_out_real_points:
@@ -151,7 +157,7 @@ class CriticalPoints(Result):
         # is spurious.
         if len(minima) == 1 or self._are_one_function(minima):
             return False
-        if all(point.loss == (0, 0) for point in minima):
+        if all(point.loss_interval.is_zero() for point in minima):
             return False
         return None
 
@@ -236,6 +242,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),
+        ("loss", "half the mean, over all tokens, of the squared norm of the error"),
         ("complex critical points", _number_of_points(result)),
         ("weights of each", result.weights_of_each if result.weights_of_each > 1 else None),
         ("elsewhere", _points_elsewhere(result.counts.count)),
@@ -313,7 +320,7 @@ def _tables(result: CriticalPoints) -> list[Block]:
     }
     for caption, points in points_by_caption.items():
         if points:
-            matrix_names = list(points[0].weights)  # A and V, and for a < d K and Q
+            matrix_names = list(points[0].entries)  # A and V, and for a < d K and Q
             header = ("kind", "index", "loss", "orbit", *matrix_names)
             rows = [_row_of_point(point, matrix_names) for point in points]
             blocks.append(Table(header, rows, caption))
@@ -326,27 +333,26 @@ def _row_of_point(point: RealPoint, matrix_names: Sequence[str]) -> tuple[object
     """
     orbit = "zero" if point.is_zero else str(point.orbit or "–")
     index = "–" if point.index is None else point.index
-    matrices = [_matrix_text(point.weights[name]) for name in matrix_names]
+    matrices = [_matrix_text(point.entries[name]) for name in matrix_names]
     return (point.kind, index, _loss_text(point), orbit, *matrices)
 
 
 def _loss_text(point: RealPoint) -> str:
-    """Return the loss of a point, an interval (lower, upper), as a number with few digits; as an
-    upper bound if it may be zero.
+    """Return the loss of a point as a number with the digits that its interval proves, and few of
+    them; as an upper bound if it may be zero.
     """
-    lower, upper = point.loss
+    lower, upper = ends(point.loss_interval)
     if upper == 0:
         return "0"
     if lower <= 0:
         # rounded up, so that it stays an upper bound
-        rounded = Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(upper)
-        return f"at most {float(rounded):.1g}"
-    return f"{(lower + upper) / 2:.9g}"
+        return f"at most {rounded_up_text(upper)}"
+    return digits_text((lower, upper), DIGITS_OF_LOSS)
 
 
-def _matrix_text(rows: Sequence[Sequence[float]]) -> str:
-    """Return a matrix as text with few digits."""
-    return matrix_text([[f"{x:.5g}" for x in row] for row in rows])
+def _matrix_text(rows: Sequence[Sequence[flint.arb]]) -> str:
+    """Return a matrix of intervals as text, with the digits that are proved, and few of them."""
+    return matrix_text([[digits_text(ends(x), DIGITS_OF_WEIGHTS) for x in row] for row in rows])
 
 
 @computation
@@ -363,8 +369,9 @@ def critical_points(
 ) -> CriticalPoints:
     """Find all critical points of the squared loss of a layer on given data.
 
-    The loss is half the mean of the squared errors, over sequences and tokens. Critical points are
-    those of the loss as a function of A = KᵀQ and V, and for a < d of K, Q and V.
+    The loss is half the mean, over all tokens of all sequences, of the squared norm of the error,
+    which is a sum over the outputs of a token. Critical points are those of the loss as a function
+    of A = KᵀQ and V, and for a < d of K, Q and V.
 
     Parameters
     ----------
@@ -394,7 +401,7 @@ def critical_points(
     Raises
     ------
     InvalidCaseError
-        If arrays are missing or have wrong shapes, if an entry is not finite, or if some
+        If arrays are missing, unknown, or have wrong shapes, if an entry is not finite, or if some
         function vanishes on all data, so that the loss does not determine the function.
     ConversionError
         If a file cannot be read.

@@ -40,6 +40,8 @@ QuadraticForm = Literal["random"]
 
 LETTERS = frozenset("AKQV")
 """The names of the weights of a teacher."""
+ARRAYS_OF_DATA = ("X", "Y", "A", "K", "Q", "V")
+"""The names of arrays of data: tokens, and outputs or the weights of a teacher."""
 
 
 def read_loss(
@@ -72,7 +74,8 @@ def read_loss(
     ------
     InvalidCaseError
         If several of ``data``, ``tokens`` and ``quadratic`` are given, or several targets; if
-        arrays are missing or have wrong shapes; or if the data do not determine the function.
+        arrays are missing, unknown, or have wrong shapes; or if the data do not determine the
+        function.
     ConversionError
         If a file cannot be read.
     """
@@ -113,6 +116,7 @@ def _loss_on_data(
     data or given as ``teacher``; without any of these, a random function.
     """
     arrays = _arrays("data", data)
+    _check_names(arrays)
     inputs = _tokens_in(arrays, model)
     model = replace(model, t=len(inputs[0][0]))
     form = quadratic_of_samples(model, inputs)
@@ -132,6 +136,18 @@ def _loss_on_data(
     if weights_in_data:
         return _loss_towards_weights(model, form, weights_in_data, "data")
     return _loss_towards_teacher(model, form, teacher, seed)
+
+
+def _check_names(arrays: Mapping[str, Tensor]) -> None:
+    """Raise InvalidCaseError if an array of data has an unknown name: it would have no effect."""
+    unknown = [name for name in arrays if name not in ARRAYS_OF_DATA]
+    if unknown:
+        names = printable(", ".join(unknown))[:200]
+        raise InvalidCaseError(
+            "data",
+            f"unknown arrays: {names}; data have X (tokens), and Y (outputs) or the weights of a"
+            " teacher, A and V or K, Q and V; upper and lower case differ",
+        )
 
 
 def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> list[RationalRows]:

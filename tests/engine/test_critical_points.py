@@ -6,6 +6,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 from sympy import QQ, Matrix, Rational, cancel, fraction, sqf_list, symbols
@@ -397,8 +398,7 @@ def test_a_degenerate_teacher_on_the_boundary_is_a_minimum(a: int, engine: Engin
     model = SingleLayerAttention(2, 1, a)
     found = critical_points(model, tokens="gaussian", teacher=teacher, engine=engine)
     if found.points is None:
-        # without msolve: eigenvalues do not tell points apart that are not simple
-        assert "RealRoots" in found.unfinished
+        assert "too many for Macaulay2's RealRoots" in found.unfinished
         return
     best = found.points[0]
     assert (best.kind, best.loss, best.is_dense) == ("minimum", (0, 0), False)
@@ -486,6 +486,54 @@ def test_without_msolve_few_points_are_found_by_realroots(
     assert "too many for Macaulay2's RealRoots" in larger.unfinished
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("with_msolve", [True, False])
+@pytest.mark.parametrize("factor", [1e300, 1e60, 1e-8, 1e-10, 1e-200])
+def test_targets_of_any_size_have_the_same_critical_points(
+    factor: float, with_msolve: bool, monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    """The functions are linear in V: all points are multiplied, and losses by the square."""
+    if not with_msolve:
+        monkeypatch.setattr(msolve, "usable", lambda *_: None)
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(-4, 5, (12, 2, 3)), rng.integers(-4, 5, (12, 1, 3))
+    model = SingleLayerAttention(2, 1)
+    expected = critical_points(model, {"X": X, "Y": Y}, engine=engine)
+    found = critical_points(model, {"X": X, "Y": Y * factor}, engine=engine)
+    assert expected.points is not None
+    assert found.points is not None
+    assert len(expected.points) == 4
+    squared = flint.arb(factor) * flint.arb(factor)
+    for point, usual in zip(found.points, expected.points, strict=True):
+        assert point.proved
+        assert (point.kind, point.index, point.is_dense) == (usual.kind, usual.index, True)
+        # ``Y * factor`` is rounded, each entry by a part of 2^−53
+        ratio = point.loss_interval / squared / usual.loss_interval
+        assert abs(float(ratio) - 1) < 1e-14
+    lines = found.to_text()
+    first_digits = f"{expected.points[0].loss[0]:.9g}"[:7]
+    exponent = {1e300: "e+600", 1e60: "e+120", 1e-8: "e-16", 1e-10: "e-20", 1e-200: "e-400"}[factor]
+    assert first_digits in lines
+    assert exponent in lines
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+ON_DATA = [(2, 1, 2, 14), (2, 2, 2, 68), (2, 3, 2, 92), (2, 4, 2, 92), (2, 2, 1, 68), (2, 3, 1, 68)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "d_out", "a", "expected"), ON_DATA)
+def test_general_data_have_equal_blocks_and_fewer_critical_points(
+    d: int, d_out: int, a: int, expected: int, engine: Engine
+) -> None:
+    """Not the generic ED degrees 284 and 1324, and constant for many outputs; msolve finds the same
+    numbers for (2, d', 2) from the expanded loss."""
+    X = np.random.default_rng(a).integers(-9, 10, (32, d, 3))
+    model = SingleLayerAttention(d, d_out, a)
+    found = critical_points(model, {"X": X}, count_only=True, engine=engine)
+    assert found.critical_points == expected
+
+
 def test_json_has_the_fields_of_the_documentation(engine: Engine) -> None:
     found = critical_points(SingleLayerAttention(2, 1), engine=engine)
     written = json.loads(json.dumps(found.to_json()))
@@ -493,7 +541,8 @@ def test_json_has_the_fields_of_the_documentation(engine: Engine) -> None:
     assert written["generic_ed_degree"] == 14
     assert written["primes"] == list(found.primes)
     point = written["real_points"][0]
-    assert set(point) == {"kind", "index", "loss", "orbit", "zero", "weights"}
+    assert set(point) == {"kind", "index", "proved", "loss", "orbit", "zero", "weights"}
+    assert point["proved"]
     assert point["kind"] == "minimum"
     assert "spurious minima" in found.to_text()
     assert r"\#" in found.to_latex()

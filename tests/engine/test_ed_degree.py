@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -30,7 +30,7 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.degrees import real_points
-from m2bridge.maps.degrees.certified import count_proved_points
+from m2bridge.maps.degrees.certified import proved_boxes
 from tests.conftest import Invoke
 from tests.limits import Late
 
@@ -280,30 +280,56 @@ def test_real_critical_points(
                 assert abs(equation(*place)) < 1e-6
 
 
+def number_proved(
+    variety: Ideal, matrix: Any, data: tuple[Fraction, ...], places: Sequence[tuple[float, ...]]
+) -> int:
+    """How many boxes of radius 10⁻⁸ around places are proved to contain a critical point."""
+    radius = Fraction(1, 10**8)
+    boxes = [[(Fraction(x) - radius, Fraction(x) + radius) for x in place] for place in places]
+    proved = proved_boxes(variety, matrix, data=data, boxes=boxes)
+    return sum(box is not None for box in proved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exponent", [6, 8, 20])
+def test_points_for_data_far_away_have_only_right_digits(
+    exponent: int, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without msolve x was 18.7 or 12 683, on an ellipse with |x| ≤ 2; to first order in 1/u the
+    points for (u, 1) are (±2, ±1/(2u) + 3/(4u²))."""
+    monkeypatch.setattr(real_points.msolve, "usable", lambda _: None)
+    u = 10**exponent
+    found = ed_degree(ELLIPSE, point=(u, 1), engine=engine, generic=False)
+    assert found.to_json()["proved_real_points"] == 2
+    assert found.real_points is not None
+    for sign, (x, y) in zip((1, -1), found.real_points, strict=True):
+        assert x == pytest.approx(2 * sign, abs=1 / u**2)
+        assert y * 2 * u == pytest.approx(sign + 1.5 / u, abs=10 / u**2, rel=1e-15)
+    for point in found.to_json()["real_points"]:
+        for x, (low, high) in zip(point["coordinates"], point["box"], strict=True):
+            assert low <= x <= high
+
+
 def test_real_points_are_proved_where_equations_are_as_many_as_the_codimension() -> None:
     """On the ellipse x² + 4y² = 4 for u on the x-axis: (±2, 0), and x = 4u/3 where it is a point."""
     matrix = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
     data = (Fraction(3, 4), Fraction(0))
     above = (1.0, 0.75**0.5)
     places = [(2.0, 0.0), (-2.0, 0.0), above, (1.0, -above[1])]
-    assert count_proved_points(ELLIPSE, matrix, data=data, points=places) == 4
-    assert count_proved_points(ELLIPSE, matrix, data=data, points=[(0.0, 1.0)]) == 0, (
-        "is not critical"
-    )
-    assert count_proved_points(ELLIPSE, matrix, data=data, points=[above, above]) == 0, (
-        "is one point"
-    )
+    assert number_proved(ELLIPSE, matrix, data, places) == 4
+    assert number_proved(ELLIPSE, matrix, data, [(0.0, 1.0)]) == 0, "is not critical"
+    assert number_proved(ELLIPSE, matrix, data, [above, above]) == 0, "is one point"
     # A double line, an isolated singular point, and equations that are too many.
     for variety, place in ((ideal("x^2", variables="x y"), (0.0, 0.0)),
                            (ideal("x^2 + y^2"), (0.0, 0.0)),
                            (ideal("x^2 + 4*y^2 - 4", "x^3 + 4*x*y^2 - 4*x"), (2.0, 0.0))):  # fmt: skip
-        assert count_proved_points(variety, matrix, data=data, points=[place]) == 0
+        assert number_proved(variety, matrix, data, [place]) == 0
     # Two equations in space: the circle of the sphere in a plane.
     circle = ideal("x^2 + y^2 + z^2 - 1", "z", variables="x y z")
     identity = tuple(tuple(Fraction(i == j) for j in range(3)) for i in range(3))
     u = (Fraction(3), Fraction(4), Fraction(7))
     near = [(0.6, 0.8, 1e-9), (-0.6, -0.8, 0.0)]
-    assert count_proved_points(circle, identity, data=u, points=near) == 2
+    assert number_proved(circle, identity, u, near) == 2
 
 
 @pytest.mark.slow
@@ -314,7 +340,7 @@ def test_the_nearest_point_comes_first(engine: Engine) -> None:
     assert found.real_points[0] == pytest.approx((0.6, 0.8))
     data = found.to_json()
     assert data["proved_real_points"] == 2
-    assert "existence of 2 near the given numbers, by Krawczyk's test" in found.to_text()
+    assert "existence of 2, in boxes whose middles are listed, by Krawczyk's" in found.to_text()
     assert [point["value"] for point in data["real_points"]] == pytest.approx([16, 36])
     assert data["point"] == ["3", "4"]
 

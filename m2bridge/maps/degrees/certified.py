@@ -1,9 +1,11 @@
-"""Proofs that real critical points of a distance exist, near approximations, by Krawczyk's test.
+"""Proofs that real critical points of a distance exist, in small boxes, by Krawczyk's test.
 
 Where a variety has as many equations f as its codimension c, the critical points x for the data u
 are zeros of f and M (x − u) − Jᵀ λ, with the Jacobian matrix J of f. For a box X around z = (x, λ)
 and Y ≈ F′(z)⁻¹, if z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X, there is exactly
 one zero in X, and F′ is invertible there; so J has rank c, and x is a regular point of the variety.
+Another program has isolated the points in boxes, from which z is found by Newton's method; the
+image of X, a smaller box that overlaps the given one, is the result.
 Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer. Anal.
 14 (1977).
 
@@ -18,38 +20,37 @@ from itertools import combinations, product
 import flint
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra.intervals import CoordinateSide, ends, interval_of_ends, middle
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.limits import check_deadline_in
 
-BITS = 200
-"""The precision of the balls, in bits."""
+PRECISIONS = (200, 800, 3200)
+"""The precisions of the balls, in bits, that are tried one after the other: where coordinates are
+of very different sizes, few bits do not suffice."""
 NEWTON_STEPS = 10
 """The number of steps of Newton's method; each doubles the number of correct digits."""
-RADIUS = flint.arb(2) ** -70
-"""The radius of a box along a coordinate z, relative to 1 + |z|."""
-MAX_CHANGE = 1e-5
-"""Relative change of a coordinate by Newton's method, up to which an approximation is that of the
-zero."""
 MAX_UNKNOWNS = 40
 """The largest number of coordinates and multipliers of a system whose points are proved."""
 
 FormMatrix = Sequence[Sequence[Fraction]]
 """The symmetric matrix M of the quadratic form, by rows."""
+CoordinateBox = Sequence[CoordinateSide]
+"""A side for each coordinate x."""
 
 
-def count_proved_points(
+def proved_boxes(
     ideal: GeneratingSet,
     matrix: FormMatrix,
     *,
     data: Sequence[Fraction],
-    points: Sequence[Sequence[float]],
-) -> int:
-    """Return the number of approximations near which a critical point is proved to exist.
+    boxes: Sequence[CoordinateBox],
+) -> list[CoordinateBox | None]:
+    """Return for each box a box that is proved to contain a critical point; ``None`` if it is not.
 
-    Each of these approximations has a box that contains a critical point, and no two boxes have a
-    point in common. The result is 0 if two boxes overlap, since they may have the same critical
-    point, if there are no equations, or if the system is too large.
+    No two of these boxes have a point in common, so that they have as many critical points. All are
+    ``None`` if two boxes overlap, since they may have the same critical point, if there are no
+    equations, or if the system is too large.
 
     Parameters
     ----------
@@ -59,25 +60,34 @@ def count_proved_points(
     matrix : FormMatrix
     data : sequence of Fraction
         The data point u.
-    points : sequence of sequences of float
-        Approximations of critical points x.
+    boxes : sequence of boxes
+        Boxes around critical points x, by their sides; a side may be one number.
     """
+    nothing: list[CoordinateBox | None] = [None] * len(boxes)
     unknowns = len(ideal.ring.variables) + len(ideal.generators)
     if unknowns > MAX_UNKNOWNS or not ideal.generators:
-        return 0
-    precision_before = flint.ctx.prec
-    flint.ctx.prec = BITS
-    try:
-        system = CriticalSystem(ideal=ideal, matrix=matrix, data=data)
-        boxes = [system.proved_box(point) for point in check_deadline_in(points)]
-    finally:
-        flint.ctx.prec = precision_before
-    proved = [box for box in boxes if box is not None]
+        return nothing
+    images = [_proved_box(ideal, matrix, data, box) for box in check_deadline_in(boxes)]
+    proved = [image for image in images if image is not None]
     for first, second in combinations(proved, 2):
         # boxes overlap if all their sides do
         if all(x.overlaps(y) for x, y in zip(first, second, strict=True)):
-            return 0
-    return len(proved)
+            return nothing
+    return [None if image is None else list(map(ends, image)) for image in images]
+
+
+def _proved_box(
+    ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction], box: CoordinateBox
+) -> list[flint.arb] | None:
+    """Return the box of :meth:`CriticalSystem.proved_box` by the least precision that proves it."""
+    for bits in PRECISIONS:
+        with flint.ctx.workprec(bits):
+            # numbers become balls of this precision
+            system = CriticalSystem(ideal=ideal, matrix=matrix, data=data)
+            image = system.proved_box(box)
+        if image is not None:
+            return image
+    return None
 
 
 class CriticalSystem:
@@ -105,31 +115,33 @@ class CriticalSystem:
         self.matrix = [[flint.arb(flint_rational(c)) for c in row] for row in matrix]
         self.data = [flint.arb(flint_rational(u)) for u in data]
 
-    def proved_box(self, approximation: Sequence[float]) -> list[flint.arb] | None:
-        """Return a box that contains a critical point x, near an approximation of x.
+    def proved_box(self, sides: CoordinateBox) -> list[flint.arb] | None:
+        """Return a box that contains a critical point x, and that overlaps a box around it.
 
-        It is the only one in the box whose multipliers λ are near those of the approximation. The
-        box is given by a ball for each coordinate x. ``None`` if there is no proof: F′ is singular,
-        Newton's method leads away from the approximation, or Krawczyk's test fails.
+        It is the only one in the box whose multipliers λ are near the λ that Newton's method finds.
+        The box is given by a ball for each coordinate x. ``None`` if there is no proof: F′ is
+        singular, Newton's method leads out of the given box, or Krawczyk's test fails.
         """
+        # a third of the bits: the square of the radius, by which F′ varies, has to be small
+        relative_radius = flint.arb(2) ** -(flint.ctx.prec // 3)
+        approximation = [flint.arb(flint_rational(middle(side))) for side in sides]
         try:
             point = self._newton_limit(approximation)  # z = (x, λ)
-            radii = [RADIUS * (1 + abs(z)).mid() for z in point]
+            radii = [relative_radius * (1 + abs(z)).mid() for z in point]
             image = self._krawczyk_image(point, radii)
         except ZeroDivisionError:  # a matrix is singular
             return None
-        # The zero must be the one that was approximated. Only the coordinates x are compared, which
-        # come first; λ was not approximated.
-        coordinates = point[: len(approximation)]
-        for x, given in zip(coordinates, approximation, strict=True):
-            if not abs(x - given) < MAX_CHANGE * (1 + abs(given)):
-                return None
         # Krawczyk's test: the image of the box lies in its interior
         for z, radius, side_of_image in zip(point, radii, image, strict=True):
             if not (z + flint.arb(0, radius)).contains_interior(side_of_image):
                 return None
         # the zero lies in the image, a smaller box, of which the sides along x are returned
-        return image[: len(approximation)]
+        proved = image[: len(sides)]
+        # it must be the one that was isolated, so that all points together are different ones
+        for x, side in zip(proved, sides, strict=True):
+            if not x.overlaps(interval_of_ends(*side)):
+                return None
+        return proved
 
     def _krawczyk_image(
         self, point: Sequence[flint.arb], radii: Sequence[flint.arb]
@@ -155,7 +167,7 @@ class CriticalSystem:
         image += contraction * flint.arb_mat(size, 1, box_minus_point)
         return list(image.entries())
 
-    def _newton_limit(self, approximation: Sequence[float]) -> list[flint.arb]:
+    def _newton_limit(self, approximation: Sequence[flint.arb]) -> list[flint.arb]:
         """Return an approximate zero (x, λ) of F, by Newton's method from an approximation of x.
 
         Raises
@@ -163,7 +175,7 @@ class CriticalSystem:
         ZeroDivisionError
             If J has not full rank at the approximation, or F′ is singular at a step.
         """
-        point = [flint.arb(x) for x in approximation]
+        point = list(approximation)
         point += self._multipliers(point)
         for _ in range(NEWTON_STEPS):
             values, derivative = self.value_and_derivative(point)

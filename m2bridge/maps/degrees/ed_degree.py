@@ -27,7 +27,6 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
-from m2bridge.maps.degrees.certified import count_proved_points
 from m2bridge.maps.degrees.distance import AgreedCount, ParametrizedImage, Variety
 from m2bridge.maps.degrees.ed_result import DataPoint, EDDegree
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
@@ -220,9 +219,14 @@ def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegre
     try:
         return step(result)
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
-        texts = [text for text in (result.unfinished, str(reason)) if text]
-        different_texts = dict.fromkeys(texts)  # in order
-        return replace(result, unfinished="; ".join(different_texts))
+        return _unfinished(result, str(reason))
+
+
+def _unfinished(result: EDDegree, reason: str) -> EDDegree:
+    """Return the result with a further reason why it is unfinished."""
+    texts = [text for text in (result.unfinished, reason) if text]
+    different_texts = dict.fromkeys(texts)  # in order
+    return replace(result, unfinished="; ".join(different_texts))
 
 
 def _add_point(
@@ -264,10 +268,14 @@ def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) ->
     assert at_point is not None
     form, data = result.quadratic, at_point.coordinates
     real = find_real_points(variety, form, data, complex_points=complex_points)
-    # the points x of the pairs (q(x − u), x); none if they were not found
-    approximations = [point.coordinates for point in real.points or ()]
-    proved = count_proved_points(variety.ideal, form.matrix, data=data, points=approximations)
-    return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
+    result = replace(result, at_point=replace(at_point, real=real))
+    if real.points is None:
+        return _unfinished(
+            result,
+            "coordinates of real critical points, or their q(x − u), are too large for"
+            " floating-point numbers",
+        )
+    return result
 
 
 def _add_generic(

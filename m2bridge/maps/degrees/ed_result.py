@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from m2bridge.algebra.intervals import CoordinateSide, digits_text, float_bounds, middle
 from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm
-from m2bridge.maps.degrees.real_points import RealCriticalPoints
+from m2bridge.maps.degrees.real_points import PointAtDistance, RealCriticalPoints
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by
 
-MIN_SHOWN_NUMBER = 1e-12
-"""Approximations with a smaller absolute value are shown as zero."""
+MAX_DIGITS = 15
+"""The largest number of digits of a coordinate or value that are shown: floating-point numbers
+have them."""
+MAX_RADIUS_OF_ZERO = Fraction(1, 10**12)
+"""An interval that contains zero is shown as 0 if its ends, divided by the largest absolute value
+of a coordinate of the point or of the data, are at most this number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,7 @@ class EDDegree(Result):
 
     @property
     def real_points(self) -> tuple[tuple[float, ...], ...] | None:
-        """Approximations of the real critical points x, by increasing q(x − u).
+        """The middles of boxes around the real critical points x, by increasing q(x − u).
 
         ``None`` if there is no data point, or they were not found.
         """
@@ -150,7 +156,7 @@ class EDDegree(Result):
 
     @property
     def distances(self) -> tuple[float, ...] | None:
-        """Approximations of q(x − u) for each x of :attr:`real_points`, in the same order.
+        """The middles of intervals for q(x − u), for each x of :attr:`real_points`, in their order.
 
         ``None`` if :attr:`real_points` is ``None``.
         """
@@ -162,14 +168,8 @@ class EDDegree(Result):
     def to_sheet(self) -> Sheet:
         """Return the numbers, how they are known, and a table of the real critical points."""
         blocks: list[Block] = [Facts(_facts(self))]
-        if self.real_points and self.distances:
-            pairs = zip(self.distances, self.real_points, strict=True)
-            rows = [
-                [_short_number_text(value), *map(_short_number_text, point)]
-                for value, point in pairs
-            ]
-            header = ("q(x − u)", *self.variables)
-            blocks.append(Table(header, rows, "Real critical points x"))
+        if self.at_point is not None and self.at_point.real is not None:
+            blocks += _table_of_points(self.variables, self.at_point, self.at_point.real)
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
         return Sheet(f"ED degree of the {self.title}", blocks, formulas)
 
@@ -201,9 +201,45 @@ class EDDegree(Result):
         return f"edDegree = {self.ed_degree}"
 
 
-def _short_number_text(number: float) -> str:
-    """Return an approximation in few digits; a tiny one, which stands for zero, is ``0``."""
-    return "0" if abs(number) < MIN_SHOWN_NUMBER else f"{number:.6g}"
+def _table_of_points(
+    variables: Sequence[str], at_point: DataPoint, real: RealCriticalPoints
+) -> list[Block]:
+    """Return a table of the real critical points; nothing if there are none to be shown.
+
+    Each number has the digits that its interval proves.
+    """
+    if not real.points:
+        return []
+    rows = []
+    largest_zero = Fraction(0)
+    for point in real.points:
+        scale = _largest_coordinate(at_point, point)
+        cells = [digits_text(point.value, MAX_DIGITS)]
+        for side in point.box:
+            radius = max(abs(side[0]), abs(side[1]))
+            if _contains_zero(side) and radius <= MAX_RADIUS_OF_ZERO * scale:
+                cells.append("0")
+                largest_zero = max(largest_zero, radius)
+            else:
+                cells.append(digits_text(side, MAX_DIGITS))
+        rows.append(cells)
+    caption = "Real critical points x"
+    if largest_zero > 0:
+        bound = digits_text((largest_zero, largest_zero), 2)
+        caption += f" (0: its absolute value is below {bound})"
+    return [Table(("q(x − u)", *variables), rows, caption)]
+
+
+def _contains_zero(side: CoordinateSide) -> bool:
+    """Whether an interval contains zero."""
+    low, high = side
+    return low <= 0 <= high
+
+
+def _largest_coordinate(at_point: DataPoint, point: PointAtDistance) -> Fraction:
+    """Return the largest absolute value of a coordinate of the data, or of a point in a box."""
+    numbers = [*at_point.coordinates, *map(middle, point.box)]
+    return max(map(abs, numbers))
 
 
 _FIELDS_OF_DATA_POINT = (
@@ -242,7 +278,13 @@ def _point_json(at_point: DataPoint | None) -> dict[str, Any]:
     # there may be a number of real points without approximations
     if real.points is not None:
         fields["real_points"] = [
-            {"coordinates": list(point.coordinates), "value": point.distance}
+            {
+                "coordinates": list(point.coordinates),
+                "value": point.distance,
+                "box": list(map(float_bounds, point.box)),
+                "value_bounds": float_bounds(point.value),
+                "proved": point.proved,
+            }
             for point in real.points
         ]
     return fields
@@ -333,6 +375,8 @@ def _real_facts(real: RealCriticalPoints | None) -> list[tuple[str, object]]:
         ("real critical points", f"{real.number}, isolated by {real.isolated_by}")
     ]
     if real.proved:
-        proof_text = f"existence of {real.proved} near the given numbers, by Krawczyk's test"
+        proof_text = (
+            f"existence of {real.proved}, in boxes whose middles are listed, by Krawczyk's test"
+        )
         facts.append(("proved", proof_text))
     return facts

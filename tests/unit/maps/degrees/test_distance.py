@@ -14,11 +14,10 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
-from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import ConversionError, MethodUnavailableError, ParseError, TimeLimitError
 from m2bridge.maps.degrees import real_points
 from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_random_primes
 from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
-from m2bridge.maps.degrees.real_points import FoundPoints
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
 
@@ -102,18 +101,31 @@ def test_at_a_limit_two_primes_are_enough_and_one_is_not() -> None:
         counted()
 
 
-def test_middles_of_the_boxes_of_msolve() -> None:
+def test_boxes_of_msolve_have_the_sides_of_coordinates_alone() -> None:
     boxes = [[[["1/2", "3/2"], [2, 2], [0, 1]]], []]
-    found = real_points._found_by_boxes(Answer({"boxes": boxes}), 2)
-    assert found == FoundPoints(number=1, approximations=[[1, 2]])
+    found = real_points._boxes_by_msolve(Answer({"boxes": boxes}), 2)
+    assert found == [[(Fraction(1, 2), Fraction(3, 2)), (2, 2)]]
+    with pytest.raises(ParseError, match="not a list of boxes"):
+        real_points._boxes_by_msolve(Answer({"boxes": [[["1/2"]]]}), 2)
+
+
+def test_the_value_of_the_form_is_that_of_the_whole_box() -> None:
+    """By hand: 2x² + 4xy for x in [1, 2] and y = 3 has values from 14 to 32, at 1 from the data."""
+    form = read_quadratic("2*x^2 + 4*x*y", PolynomialRing(QQ, ("x", "y")))
+    box = [(Fraction(2), Fraction(3)), (Fraction(4), Fraction(4))]
+    point = real_points._point_in(box, form, [Fraction(1), Fraction(1)], proved=False)
+    assert point is not None
+    low, high = point.value
+    assert low <= 14 < 32 <= high
+    assert point.coordinates == (2.5, 4.0)
 
 
 def test_numbers_that_no_float_has_are_left_out() -> None:
     form = read_quadratic("x^2", PolynomialRing(QQ, ("x",)))
-    small, large = [Fraction(3)], [Fraction(10**200)]
-    with_distances = real_points._with_distances
-    assert with_distances(FoundPoints(1, [small]), form, small) == ((0.0, (3.0,)),)
-    assert with_distances(FoundPoints(1, [large]), form, small) is None
-    assert with_distances(FoundPoints(2, [small]), form, small) is None
-    assert real_points._points_by_eigenvalues([[[10**400]]]) == []
-    assert real_points._points_by_eigenvalues([[[3]]]) == [[3]]
+    small, large = Fraction(3), Fraction(10**200)
+    point = real_points._point_in([(small, small)], form, [small], proved=True)
+    assert point is not None
+    assert (point.distance, point.coordinates, point.value) == (0.0, (3.0,), (0, 0))
+    assert real_points._point_in([(large, large)], form, [small], proved=True) is None
+    assert real_points._by_increasing_value([point, None]) is None
+    assert real_points._by_increasing_value([point]) == (point,)

@@ -83,6 +83,7 @@ BAD = {
     "not a number": ({"loss": numpy.array([1, 2, numpy.nan, 0, 0])}, "not a finite number"),
     "columns": ({"K": numpy.ones((5, A, D + 1))}, "columns"),
     "rows": ({"K": numpy.ones((5, A + 1, D))}, "another shape than K"),
+    "steps": ({"step": numpy.array([0, 20, 10, 30, 40])}, "falls from 20 to 10"),
     "not square": ({"K": None, "Q": None, "A": numpy.ones((5, 2, D))}, "not square"),
 }
 
@@ -115,12 +116,24 @@ def test_distances_do_not_depend_on_a_power_of_two() -> None:
     [
         ({"loss": [4, 2, 1, 1, 10**400]}, "an entry of 'loss' is too large"),
         ({"K": run()["K"] * 2.0**600, "Q": run()["Q"] * 2.0**600}, "of A = KᵀQ are too large"),
+        ({"K": run()["K"] * 1e-200, "Q": run()["Q"] * 1e-200}, "of A = KᵀQ are too small"),
+        ({"K": run()["K"] * 2.0**-530, "Q": run()["Q"] * 2.0**-530}, "of A = KᵀQ are too small"),
     ],
-    ids=["integer", "product"],
+    ids=["integer", "large product", "zero product", "product without digits"],
 )
 def test_numbers_beyond_floating_point_are_refused(changed: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidCaseError, match=words):
         training_run(run(**changed))
+
+
+def test_factors_of_very_different_sizes_have_the_ranks_of_their_product() -> None:
+    """In K · 2^900 and Q · 2^−900 nothing is lost; and a product that is zero is not refused."""
+    expected = training_run(run())
+    found = training_run(run(K=run()["K"] * 2.0**900, Q=run()["Q"] * 2.0**-900))
+    assert [stage.ranks for stage in found.stages] == [stage.ranks for stage in expected.stages]
+    assert (found.singular_values["A"] == expected.singular_values["A"]).all()
+    zero = training_run(run(Q=0 * run()["Q"]))
+    assert [stage.ranks["A"] for stage in zero.stages] == [0] * len(zero.stages)
 
 
 def test_a_tolerance_that_is_a_text_is_refused() -> None:

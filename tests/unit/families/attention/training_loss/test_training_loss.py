@@ -12,17 +12,13 @@ from sympy import Matrix, Rational, exp as exponential, integrate, oo, pi, sqrt,
 from sympy.functions.combinatorial.numbers import stirling
 
 from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError
+from m2bridge.algebra.intervals import least_rank, negative_eigenvalues, simplest_between
 from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
 from m2bridge.families.attention.training_loss.counting import random_primes
 from m2bridge.families.attention.training_loss.gradient import gradient, random_chart, weights_in
-from m2bridge.families.attention.training_loss.intervals import (
-    least_rank,
-    negative_eigenvalues,
-    simplest_between,
-)
 from m2bridge.families.attention.training_loss.landscape import Landscape
 from m2bridge.families.attention.training_loss.loss import (
     Loss,
@@ -31,6 +27,7 @@ from m2bridge.families.attention.training_loss.loss import (
     normal_moment,
     random_function,
     random_quadratic,
+    scaled_loss,
 )
 from m2bridge.training.data import read_loss
 
@@ -273,6 +270,8 @@ BAD = {
     "the teacher: A is 3 × 3": {"X": TOKENS, "A": np.ones((3, 3)), "V": [[1, 1]]},
     "the teacher: give K, Q and V, or A and V": {"X": TOKENS, "V": [[1, 1]]},
     "entry (1, 2) of 'A' is nan": {"X": TOKENS, "A": [[1, np.nan], [0, 1]], "V": [[1, 1]]},
+    "unknown arrays: y; data have X (tokens), and Y (outputs)": {"X": TOKENS, "y": TOKENS[:, :1]},
+    "unknown arrays: seed; data have X": {"X": TOKENS, "Y": TOKENS[:, :1], "seed": [1]},
     "the target is given twice": {
         "X": TOKENS,
         "Y": TOKENS[:, :1],
@@ -288,6 +287,25 @@ def test_bad_data_are_refused_by_name(words: str) -> None:
         data_loss(SingleLayerAttention(2, 1), **BAD[words])
     assert refused.value.option == "data"
     assert words in refused.value.message
+
+
+@pytest.mark.parametrize("factor", [Fraction(10) ** 300, Fraction(1, 10**200), Fraction(3)])
+@pytest.mark.parametrize("size_of_tokens", [1, 2**100])
+def test_a_scaled_loss_is_the_loss_in_other_units(factor: Fraction, size_of_tokens: int) -> None:
+    """L(2^k c) = 2^(g + 2k) L'(c), and the target of L' has coordinates of size about 1."""
+    model = SingleLayerAttention(2, 2)
+    X = np.array([x * size_of_tokens for x in TOKENS.ravel().tolist()], dtype=object)
+    Y = np.array([x * factor for x in TOKENS.ravel().tolist()], dtype=object)
+    loss = data_loss(model, X=X.reshape(TOKENS.shape), Y=Y.reshape(TOKENS.shape))
+    scaled, scaling = scaled_loss(loss)
+    k, g = (Fraction(2) ** exponent for exponent in scaling)
+    for seed in range(3):
+        c = list(random_function(loss.shape, seed))
+        assert value(loss, [k * x for x in c]) == g * k**2 * value(scaled, c)
+    target = scaled.gram.solve(scaled.linear)
+    diagonal = [scaled.gram[i, i] for i in range(scaled.gram.nrows())]
+    for numbers in (target.entries(), diagonal):
+        assert flint.fmpq(1, 2**12) < max(map(abs, numbers)) < 2**12
 
 
 def test_the_functions_that_vanish_on_all_data_are_counted_for_all_outputs() -> None:

@@ -1,28 +1,108 @@
-"""Numbers and matrices of intervals: lower bounds for ranks, signs of eigenvalues, fractions.
+"""Numbers and matrices of intervals: lower bounds for ranks, signs of eigenvalues, digits.
 
 An interval is an ``arb`` of FLINT, which contains the number that it stands for. What is said of a
-matrix of intervals is proved for all matrices with entries in them.
+matrix of intervals is proved for all matrices with entries in them. A ``CoordinateSide`` is an
+interval by its two rational ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
 import flint
 import numpy
 
-from m2bridge.algebra.numbers import flint_rational
+from m2bridge.algebra.numbers import flint_rational, fraction
 
 FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
 """The side of a box in one coordinate: its lower and its upper end."""
 
+LARGEST_RADIUS_OF_ZERO = flint.arb(2) ** -50
+"""The largest radius of an interval that contains zero, and is shown as zero."""
+
+FLOAT_EXPONENTS = (-300, 300)
+"""The exponents of ten for which floating-point numbers have all their 15 digits."""
+
 
 def interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
     """An interval that contains all numbers from ``low`` to ``high``."""
     return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
+
+
+def ends(value: flint.arb) -> CoordinateSide:
+    """The exact ends of an interval."""
+    middle = fraction(value.mid().fmpq())
+    radius = fraction(value.rad().fmpq())
+    return middle - radius, middle + radius
+
+
+def middle(side: CoordinateSide) -> Fraction:
+    """The middle of an interval."""
+    low, high = side
+    return (low + high) / 2
+
+
+def float_bounds(side: CoordinateSide) -> FloatInterval:
+    """Floating-point numbers below and above an interval, equal ones if it is one such number.
+
+    Below and above all floating-point numbers they are −∞ and ∞.
+    """
+    low, high = side
+    return _float_below(low), -_float_below(-high)
+
+
+def _float_below(number: Fraction) -> float:
+    """The largest floating-point number that is at most a number."""
+    try:
+        nearest = float(number)
+    except OverflowError:
+        nearest = inf if number > 0 else -inf
+    # ``float`` rounds to the nearest number, which may be larger
+    return nextafter(nearest, -inf) if nearest > number else nearest
+
+
+def digits_text(side: CoordinateSide, most_digits: int) -> str:
+    """A number that is known to lie in an interval, in as many digits as the interval proves.
+
+    All numbers of the interval, rounded to these digits, are the one that is shown. There are at
+    most ``most_digits``. Where the first digit or the sign is not known, both ends are shown.
+
+    Examples
+    --------
+    >>> digits_text((Fraction(31415, 10000), Fraction(31416, 10000)), 9)
+    '3.142'
+    >>> digits_text((Fraction(-1, 10), Fraction(1, 3)), 9)
+    'from -0.1 to 0.34'
+    """
+    low, high = side
+    for digits in range(most_digits, 0, -1):
+        lower, upper = _rounded(low, Context(prec=digits)), _rounded(high, Context(prec=digits))
+        if lower == upper:
+            return _decimal_text(lower, digits)
+    below = _rounded(low, Context(prec=2, rounding=ROUND_FLOOR))
+    above = _rounded(high, Context(prec=2, rounding=ROUND_CEILING))
+    return f"from {_decimal_text(below, 2)} to {_decimal_text(above, 2)}"
+
+
+def rounded_up_text(number: Fraction) -> str:
+    """The text of the least number of one digit that is at least a positive number."""
+    return _decimal_text(_rounded(number, Context(prec=1, rounding=ROUND_CEILING)), 1)
+
+
+def _rounded(number: Fraction, context: Context) -> Decimal:
+    """The number in the digits of a context, rounded once."""
+    return context.divide(Decimal(number.numerator), Decimal(number.denominator))
+
+
+def _decimal_text(number: Decimal, digits: int) -> str:
+    """The text of a number with so many digits, as Python writes floating-point numbers."""
+    if number == 0 or FLOAT_EXPONENTS[0] <= number.adjusted() <= FLOAT_EXPONENTS[1]:
+        return f"{float(number):.{digits}g}"
+    return f"{number.normalize():e}"
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
@@ -124,14 +204,7 @@ def _negative_of_dominant(matrix: flint.arb_mat) -> int | None:
     return negative
 
 
-def interval(value: flint.arb) -> FloatInterval:
-    """Floating-point numbers below and above all of an interval."""
-    lower, upper = float(value.lower()), float(value.upper())
-    # ``float`` may round into the interval, by less than the distance to the next number
-    return nextafter(lower, -inf), nextafter(upper, inf)
-
-
-def middle_or_zero(entry: flint.arb | flint.fmpq) -> float:
-    """A floating-point number for an entry: 0 if its interval contains zero, else the middle."""
-    interval_of_entry = flint.arb(entry)
-    return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
+def shown_entry(entry: flint.arb) -> flint.arb:
+    """The interval of an entry that is shown: zero if it contains zero, and is short."""
+    is_short = entry.rad() <= LARGEST_RADIUS_OF_ZERO
+    return flint.arb(0) if entry.contains(0) and is_short else entry
