@@ -235,7 +235,16 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return one upper bound for the dimension, the same in every characteristic."""
-        reason = "the dimension of the weights less one for their rescaling"
+        entries_of_V = self.d * self.d_out
+        others = sizes.weights_dimension(self) - entries_of_V
+        if self.t > 1:
+            pairs = f"the pairs (A, V) with A of rank at most {self.alpha}"
+            rescaling = "(λA, V/λ)"
+        else:
+            rank = sizes.form_rank(self)
+            pairs = f"the pairs (q, V) with q = yᵀAy a quadratic form of rank at most {rank}"
+            rescaling = "(λq, V/λ)"
+        reason = f"{pairs}: {others} + {entries_of_V}, less 1 for the rescaling {rescaling}"
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
