@@ -520,7 +520,11 @@ class Chain(DifferentiableModel):
         Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
         parameters of layers after k only; so for each k the number of these is a bound.
         """
-        bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
+        reason = "the number of coordinates"
+        if self.input_count:
+            # more than the coordinates, where not all monomials of these degrees occur
+            reason = "the number of monomials in the inputs, of all degrees that may occur"
+        bounds = [Bounds.at_most(coordinate_bound(self.layers), reason)]
         if not self.input_count:
             counts = [len(layer.parameters) for layer in self.layers]
             bounds.append(Bounds.at_most(sum(counts), "the number of parameters"))
