@@ -127,8 +127,9 @@ def upper_bound(widths: Widths, degree: int, *, of_release_1_0: bool = False) ->
 
 
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
-    """Yield the bounds of release 1.0 for the dimension of a network, as far as they apply: 1, 2 and
-    4 to 9, bound 8 for one case.
+    """Yield the bounds of release 1.0 for the dimension of a network, as far as they apply.
+
+    They are 1, 2 and 4 to 9, bound 8 for one case.
 
     Here r ≥ 2; bound 3 is about r = 1. ``least_bound`` is the function that gives the least bound
     of a network with other widths: with fewer layers, or as many layers and fewer inputs or
@@ -169,7 +170,7 @@ def _bounds_by_curves(widths: Widths, degree: int) -> Iterator[int]:
     b^N) with N = d_0 − 1. Such curves are PGL(d_0)/PGL(2). The r-th powers of its points span at
     most as many dimensions as there are monomials of degree rN in a and b.
     """
-    if len(widths) == 3 and 1 < widths[0] and widths[1] <= widths[0] + 2:
+    if len(widths) == 3 and widths[0] > 1 and widths[1] <= widths[0] + 2:
         inputs, _, outputs = widths
         curves = (inputs**2 - 1) - (2**2 - 1)
         monomials = degree * (inputs - 1) + 1

@@ -286,7 +286,7 @@ def test_sums_of_squares_have_the_rank_over_the_rationals() -> None:
     random = Random(10)
     grid = [(*widths, 1) for l in (2, 3) for widths in product((1, 2, 3), repeat=l)]
     for widths in [*grid, (3, 4, 2, 1), (1, 5, 1), (2, 5, 1), (5, 2, 1)]:
-        (bound,) = bounds._bounds_by_orthogonal_group(  # noqa: SLF001
+        (bound,) = bounds._bounds_by_orthogonal_group(
             widths, lambda part: bounds.best_bound(part, 2)
         )
         rank = rank_over_the_rationals(widths, random)
@@ -323,7 +323,7 @@ def test_the_span_of_hidden_polynomials() -> None:
     """The number ρ of bound 10 by values of random networks: never more, and exact for two layers."""
     random = Random(11)
     shapes = [w for l in (2, 3, 4, 5) for w in product((1, 2, 3, 5), repeat=l)]
-    for widths in random.sample(shapes, 150) + [(2, 3, 6, 6), (3, 6, 6, 20), (2, 3, 3, 8)]:
+    for widths in [*random.sample(shapes, 150), (2, 3, 6, 6), (3, 6, 6, 20), (2, 3, 3, 8)]:
         weights = [
             [[random.randrange(LARGE_PRIME) for _ in range(a)] for _ in range(b)]
             for a, b in pairwise(widths)
