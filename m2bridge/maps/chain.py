@@ -24,7 +24,7 @@ from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.model import DifferentiableModel
+from m2bridge.maps.model import DifferentiableModel, checked_prime
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 
@@ -103,8 +103,9 @@ class Layer:
         Raises
         ------
         InvalidCaseError
-            If the prime divides a denominator.
+            If it is no prime, or divides a denominator.
         """
+        prime = checked_prime(prime)
         outputs = []
         try:
             for image in self.polynomial_map.images:
@@ -539,6 +540,9 @@ class Chain(DifferentiableModel):
         """Return for each input x, with its covector g on the outputs, the gradient of Σ g_j ·
         output_j(x) with respect to all parameters, modulo the prime, by the chain rule.
         """
+        parameters, inputs, covectors, prime = self.checked_pullback(
+            parameters, inputs, covectors, prime
+        )
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []
         last_input: Row | None = None  # the input to which the points belong

@@ -11,11 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
+from numbers import Integral, Rational
 from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
+from m2bridge.families.base import positive_integer
 from m2bridge.limits import importing
 from m2bridge.maps.model import (
     Core,
@@ -290,9 +292,19 @@ class SingleLayerAttention(LayerSizes, Model):
 
         It is the same number in reduced and full coordinates. ``None`` where there is no
         prediction.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the degree is not an integer, or below 0.
         """
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
+        # degrees are integers from 0, sizes of cases from 1
+        if not isinstance(degree, Integral) or degree < 0:
+            raise InvalidCaseError(
+                "degree", f"must be an integer of at least 0, not {degree!r:.60}"
+            )
         if self.t == 1 or sizes.hilbert_formula_is_too_large(self):
             return None
         return predicted_hilbert_function(self, degree)
@@ -373,7 +385,13 @@ class SingleLayerAttention(LayerSizes, Model):
 
         These are the outputs of the first rows of V. Callers recognize an output k by its
         multidegree e_k, which row k of V has.
+
+        Raises
+        ------
+        InvalidCaseError
+            If ``count`` is not an integer, or below 1.
         """
+        count = positive_integer("count", count)
         if count >= self.d_out:
             return None
         return SingleLayerAttention(
@@ -594,6 +612,11 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return whether a function in the closure has real weights, by computing them; t ≥ 2.
 
         ``function`` has the value of each coordinate of the model, by its name.
+
+        Raises
+        ------
+        InvalidCaseError
+            If t = 1, or the value of a coordinate is missing, or no rational number.
         """
         from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
@@ -602,8 +625,17 @@ class SingleLayerAttention(LayerSizes, Model):
             reduced_name,
         )
 
+        if self.t == 1:
+            raise InvalidCaseError("t", "must be at least 2 for a criterion of real weights")
+        if not isinstance(function, Mapping):
+            raise InvalidCaseError(
+                "function", f"must map names of coordinates to values, not {function!r:.60}"
+            )
         # membership reads reduced coordinates, which are among the full ones under other names
         reduced = {}
         for index in indices(self):
-            reduced[reduced_name(index)] = function[coordinate_name_in(index, self.coordinates)]
+            name = coordinate_name_in(index, self.coordinates)
+            if not isinstance(function.get(name), Rational):
+                raise InvalidCaseError("function", f"must have a rational number for {name}")
+            reduced[reduced_name(index)] = function[name]
         return membership_of(self, reduced).place == INSIDE
