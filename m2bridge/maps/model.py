@@ -531,7 +531,8 @@ class Model(ABC):
             Their names, as in the statements of the family.
         certified : bool
             Whether the observation is for a certificate: then it is complete, and has only values
-            that a checker recomputes. Otherwise a part is returned if a limit is reached.
+            that a checker recomputes. Otherwise a part is returned if a limit is reached. A family
+            that observes the dimension alone returns ``observe_rank(self, certified=certified)``.
 
         Raises
         ------

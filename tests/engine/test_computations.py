@@ -577,7 +577,7 @@ def test_elimination_is_compared_with_the_bounds_of_a_family(
     model = as_model(PolynomialMap.from_expressions([a, b, c, d], images))
     assert dimension(model, engine=engine, method="elimination").dimension == 3
     monkeypatch.setattr(type(model), "gauge_dimension", lambda model: 3)
-    with pytest.raises(ContradictionError, match="exceeds the upper bound 1 .*gauge_dimension or"):
+    with pytest.raises(ContradictionError, match=r"exceeds the upper bound 1 .*gauge_dimension or"):
         dimension(model, engine=engine, method="elimination")
     circle = as_model(PolynomialMap.from_expressions([a, b], {"x": a}, [a**2 + b**2 - 1]))
     assert dimension(circle, engine=engine).dimension == 1
