@@ -72,16 +72,6 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
     return tuple(positive_integer(option, value) for value in listed)
 
 
-def integer_list(option: str, values: object) -> list[int]:
-    """Return a list of integers of any sign, of Python, NumPy, SymPy or FLINT; InvalidCaseError if
-    it is another one.
-    """
-    try:
-        return [index(value) for value in elements(option, values, "a list of integers")]
-    except TypeError:
-        raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}") from None
-
-
 def ranges(option: str, text: str) -> tuple[int, ...]:
     """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, sorted and distinct.
 

@@ -24,7 +24,7 @@ from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind, elements
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.model import DifferentiableModel
+from m2bridge.maps.model import DifferentiableModel, checked_prime
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 
@@ -106,8 +106,9 @@ class Layer:
         Raises
         ------
         InvalidCaseError
-            If the prime divides a denominator.
+            If it is no prime, or divides a denominator.
         """
+        prime = checked_prime(prime)
         outputs = []
         try:
             for image in self.polynomial_map.images:
@@ -523,7 +524,11 @@ class Chain(DifferentiableModel):
         Without inputs, the outputs of the last layer depend on the outputs of layer k and on the
         parameters of layers after k only; so for each k the number of these is a bound.
         """
-        bounds = [Bounds.at_most(coordinate_bound(self.layers), "the number of coordinates")]
+        reason = "the number of coordinates"
+        if self.input_count:
+            # more than the coordinates, where not all monomials of these degrees occur
+            reason = "the number of monomials in the inputs, of all degrees that may occur"
+        bounds = [Bounds.at_most(coordinate_bound(self.layers), reason)]
         if not self.input_count:
             counts = [len(layer.parameters) for layer in self.layers]
             bounds.append(Bounds.at_most(sum(counts), "the number of parameters"))
@@ -538,6 +543,9 @@ class Chain(DifferentiableModel):
         """Return for each input x, with its covector g on the outputs, the gradient of Σ g_j ·
         output_j(x) with respect to all parameters, modulo the prime, by the chain rule.
         """
+        parameters, inputs, covectors, prime = self.checked_pullback(
+            parameters, inputs, covectors, prime
+        )
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []
         last_input: Row | None = None  # the input to which the points belong

@@ -19,8 +19,15 @@ from m2bridge.errors import (
 )
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
-from m2bridge.maps.jacobian_rank import best_upper_bound, best_value, jacobian_findings
-from m2bridge.maps.model import Expectation, MethodValue, Model, Status
+from m2bridge.maps.jacobian_rank import (
+    best_upper_bound,
+    best_value,
+    compare_with_upper_bound,
+    differentiable,
+    jacobian_findings,
+    upper_bound,
+)
+from m2bridge.maps.model import DifferentiableModel, Expectation, MethodValue, Model, Status
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
@@ -263,7 +270,7 @@ def dimension(
     TooLargeError
         If the differential, or the expanded map where that is needed, is too large.
     ContradictionError
-        If a proved lower bound exceeds a proved value.
+        If a proved lower bound exceeds a proved value, or an upper bound that the model knows.
 
     Examples
     --------
@@ -288,6 +295,7 @@ def dimension(
     if by_elimination is not None:
         findings.append(by_elimination)
         version = current().version
+        _check_upper_bounds(model, field, by_elimination)
     # Raises if proved bounds disagree; a formula may be wrong, and then the difference is shown.
     proved_bounds = [finding.known for finding in findings if finding.instead == ""]
     intersect_bounds(*proved_bounds)
@@ -300,6 +308,19 @@ def dimension(
         upper=best_upper_bound(model, field=field),
         expected=_compare_expectations(model.expectations(), best_value(findings), field),
     )
+
+
+def _check_upper_bounds(model: Model, field: CoefficientField, by_elimination: MethodValue) -> None:
+    """Raise ContradictionError if the dimension by elimination exceeds an upper bound of the model;
+    ranks are compared with upper bounds where they are computed.
+    """
+    if by_elimination.value is None or by_elimination.instead:
+        return
+    upper = best_upper_bound(model, field=field)
+    if isinstance(model, DifferentiableModel) or not model.free_map.relations:
+        upper = upper_bound(model, differentiable(model), field.characteristic)
+    by_method = replace(by_elimination.known, because=by_elimination.method)
+    compare_with_upper_bound(model, by_method, upper)
 
 
 def _compare_expectations(

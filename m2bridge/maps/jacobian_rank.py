@@ -3,15 +3,18 @@
 At a point the rank of the differential is at most the dimension, in every characteristic, so each
 rank that is computed is a proved lower bound. It is the dimension where it attains an upper bound
 that needs no computation: the number of coordinates, the number of parameters less the dimension of
-a group that keeps the function, or a bound that the model knows. For small maps over QQ it is also
-proved by a computation that all larger minors of the Jacobian matrix are zero. Over QQ the rank at
-generic points is the dimension; in characteristic p it can be smaller at every point.
+the orbits of a group that keeps the function, or a bound that the model knows. For small maps over
+QQ it is also proved by a computation that all larger minors of the Jacobian matrix are zero. Over
+QQ the rank at generic points is the dimension; in characteristic p it can be smaller at every
+point.
+
+A rank above an upper bound is a contradiction: then the group or the bound of the model is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, get_args
@@ -19,10 +22,16 @@ from typing import TYPE_CHECKING, Any, get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+)
 from m2bridge.limits import check, limited
 from m2bridge.maps.model import DifferentiableModel, MethodValue, Model, Status
-from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.results.known import Bounds, bounds_agree, intersect_bounds
 from m2bridge.statements.statement import Observed, Value
 
 if TYPE_CHECKING:
@@ -59,6 +68,8 @@ GRADIENTS_PER_CLOCK_CHECK = 32
 RANDOM_POINT_SEED = 20240817
 """The seed of random points, which are the same in each run."""
 
+NO_LARGER_MINOR = "no larger minor is a nonzero polynomial"
+"""The reason for an upper bound by minors of the Jacobian matrix."""
 RELATIONS = "the parameters satisfy relations; use elimination"
 """The reason why no rank is computed: random parameters do not satisfy relations."""
 
@@ -125,7 +136,9 @@ class RankResult(Bounds):
     columns: int
 
 
-def rank_result(model: Model, characteristic: int = 0) -> RankResult:
+def rank_result(
+    model: Model, characteristic: int = 0, *, upper_bound_by_minors: bool = True
+) -> RankResult:
     """Return bounds for the dimension, by the rank of the differential at random points.
 
     The rows of the matrix are gradients of outputs with respect to the parameters. For a family of
@@ -143,6 +156,9 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     characteristic : int
         0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank
         that is too small.
+    upper_bound_by_minors : bool
+        Whether to try to prove, for small expanded maps over QQ whose rank is below all other upper
+        bounds, that all larger minors are zero.
 
     Raises
     ------
@@ -162,47 +178,58 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     for attempt, prime in enumerate(_rank_primes(characteristic)):
         try:
             # each attempt has a random point of its own
-            result = _rank_at_random_point(source, upper, prime, seed=RANDOM_POINT_SEED + attempt)
+            rows = _gradients(
+                source,
+                # no more rows are independent than the upper bound says
+                count=upper.value + SPARE_ROWS,
+                prime=prime,
+                random=Random(RANDOM_POINT_SEED + attempt),
+            )
         except InvalidCaseError:  # the prime divides a denominator
             if characteristic:
                 raise
             continue
-        if best is None or result.least > best.least:
-            best = result
+        rank = Bounds.at_least(rank_mod(rows, prime), f"jacobian mod {prime}")
+        bounds = compare_with_upper_bound(model, rank, upper)
+        if best is None or bounds.least > best.least:
+            best = RankResult(
+                lower=bounds.lower,
+                upper=bounds.upper,
+                because=upper.because,
+                prime=prime,
+                rows=len(rows),
+                columns=source.parameter_count,
+            )
         if best.exact is not None:  # the rank attains the upper bound
             break
     if best is None:
         raise MethodUnavailableError(
             f"{' and '.join(map(str, PRIMES))} divide denominators of the map"
         )
+    # only maps that were expanded are small
+    is_expanded = not isinstance(model, DifferentiableModel)
+    if upper_bound_by_minors and is_expanded and not characteristic and best.exact is None:
+        by_minors = _upper_bound_by_minors(model.free_map, best.value)
+        if by_minors is not None:
+            best = replace(best, upper=by_minors.upper, because=by_minors.because)
     return best
 
 
-def _rank_at_random_point(
-    source: DifferentiableModel, upper: Bounds, prime: int, *, seed: int
-) -> RankResult:
-    """Return bounds for the dimension: from below the rank of the differential at one random point
-    modulo the prime, which is a proved bound, and from above ``upper``, an upper bound alone, which
-    is known. ``source`` is differentiated without being expanded, and ``seed`` determines the
-    random point.
+def compare_with_upper_bound(model: Model, lower: Bounds, upper: Bounds) -> Bounds:
+    """Return the intersection of a lower bound, whose reason is its method, and an upper bound of
+    the model.
 
     Raises
     ------
-    InvalidCaseError
-        If the map has no reduction modulo the prime.
     ContradictionError
-        If the rank exceeds the upper bound.
+        If the lower bound exceeds the upper one, so that the model knows a wrong bound.
     """
-    # no more rows are independent than ``upper.value`` says, the upper bound
-    rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(seed))
-    bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
-    return RankResult(
-        lower=bounds.lower,
-        upper=bounds.upper,
-        because=bounds.because,
-        prime=prime,
-        rows=len(rows),
-        columns=source.parameter_count,
+    if bounds_agree(lower, upper):
+        return intersect_bounds(lower, upper)
+    raise ContradictionError(
+        f"the dimension is at least {lower.lower} ({lower.because}), which exceeds the upper bound"
+        f" {upper.upper} ({upper.because}): gauge_dimension or upper_bounds of the family"
+        f" '{model.family}' is wrong"
     )
 
 
@@ -233,7 +260,10 @@ def upper_bound(model: Model, source: DifferentiableModel, characteristic: int =
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
     if gauge:
-        reason += f" less {gauge}, the dimension of the group that keeps the function"
+        reason = (
+            f"{source.parameter_count} parameters, less {gauge} for the orbits of a group that"
+            " keeps the function"
+        )
     bounds = [Bounds.at_most(source.parameter_count - gauge, reason)]
     if not source.input_count:  # with inputs, outputs are functions, not coordinates
         bounds.append(Bounds.at_most(source.output_count, "the number of coordinates"))
@@ -371,13 +401,16 @@ class ObservedRank(Observed):
         return self.result.to_json()
 
 
-def observe_rank(model: Model) -> ObservedRank:
+def observe_rank(model: Model, *, certified: bool = False) -> ObservedRank:
     """Return the dimension of the closure, or bounds for it, by the rank of the differential at
     random points; with the seconds that this took.
+
+    With ``certified`` only upper bounds that the model knows are used, which its checker has too;
+    otherwise also the proof by minors, as for :func:`~m2bridge.maps.dimension.dimension`.
     """
     # no limit in addition to the caller's; the clock of the block begins at 0
     with limited(None) as running:
-        result = rank_result(model)
+        result = rank_result(model, upper_bound_by_minors=not certified)
         return ObservedRank(model=model, result=result, seconds=running.seconds)
 
 
@@ -408,7 +441,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     p = field.characteristic
     lower_bounds = model.lower_bounds(p)
     if lower_bounds is not None:
-        return _by_lower_bounds(lower_bounds, best_upper_bound(model, field=field))
+        return _by_lower_bounds(model, lower_bounds, best_upper_bound(model, field=field))
     try:
         if isinstance(model, DifferentiableModel):
             return [_by_evaluation(model, p)]
@@ -438,16 +471,15 @@ def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]
 
     Hypothesis: the parameters of the free map satisfy no relations.
     """
-    # no rank can be larger
-    upper = upper_bound(model, differentiable(model), field.characteristic).value
+    upper = upper_bound(model, differentiable(model), field.characteristic)
     if not field.characteristic:
-        return _over_the_rationals(model.free_map, upper)
+        return _over_the_rationals(model, upper)
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
     # the rank, and the field of the point where it was found, in words
-    rank, place = generic_rank(model.free_map, upper, field=field)
+    rank, place = generic_rank(model.free_map, upper.value, field=field)
     place += "; in this characteristic it can be less than the dimension at every point"
-    return [_rank_finding("jacobian", rank, upper, place)]
+    return [_rank_finding("jacobian", rank, place, model=model, upper=upper)]
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
@@ -462,21 +494,22 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
     return None
 
 
-def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
-    """Return two values, by the generic rank of a map modulo a large prime, which is quick, and by
-    the generic rank over QQ.
+def _over_the_rationals(model: Model, upper: Bounds) -> list[MethodValue]:
+    """Return two values, by the generic rank of the free map modulo a large prime, which is quick,
+    and by the generic rank over QQ.
 
     A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
     rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
-    largest rank is returned, with its prime in the name of the method. ``free`` has no relations
-    among its parameters, and ``upper`` is an upper bound for both ranks. Where the rank found over
-    QQ is less, and the map is small, a computation with minors may prove that none is larger.
+    largest rank is returned, with its prime in the name of the method. The parameters satisfy no
+    relations, and ``upper`` is an upper bound for both ranks. Where the rank found over QQ is less,
+    and the map is small, a computation with minors may prove that none is larger.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
+    free = model.free_map
     # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
-    modular_rank = generic_rank(free, upper, field=CoefficientField(prime)).rank
+    modular_rank = generic_rank(free, upper.value, field=CoefficientField(prime)).rank
     try:
         # over QQ no point is tried after one with at least the rank modulo the prime
         rational_rank = generic_rank(free, modular_rank, field=QQ).rank
@@ -487,33 +520,49 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
             rank = generic_rank(free, rational_rank, field=further_field).rank
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
-        over_qq = _finding_over_qq(free, rational_rank, upper)
+        over_qq = _finding_over_qq(model, rational_rank, upper)
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
-    modular = _rank_finding(f"jacobian mod {prime}", modular_rank, upper, f"GF({prime})")
+    modular = _rank_finding(
+        f"jacobian mod {prime}", modular_rank, f"GF({prime})", model=model, upper=upper
+    )
     return [modular, over_qq]
 
 
-def _finding_over_qq(free: PolynomialMap, rank: int, upper: int) -> MethodValue:
-    """Return the dimension by the rank of a map over QQ at random points: proved if it attains
-    ``upper``, an upper bound, or if all larger minors are proved to be zero; else a lower bound.
+def _finding_over_qq(model: Model, rank: int, upper: Bounds) -> MethodValue:
+    """Return the dimension by the rank of the free map over QQ at random points: proved if it
+    attains an upper bound, or if all larger minors are proved to be zero; else a lower bound.
+    """
+    method = "jacobian over QQ"
+    if rank < upper.most:
+        by_minors = _upper_bound_by_minors(model.free_map, rank)
+        if by_minors is not None:
+            # in characteristic 0 the largest rank is the dimension
+            return MethodValue(method, Bounds.exactly(rank, by_minors.because))
+    return _rank_finding(method, rank, "QQ", model=model, upper=upper)
+
+
+def _upper_bound_by_minors(free: PolynomialMap, rank: int) -> Bounds | None:
+    """Return a rank that was found over QQ as an upper bound, or ``None`` if it is not proved that
+    all larger minors are zero.
     """
     from m2bridge.algebra.differential import generic_rank_is_at_most  # imports SymPy
 
-    method = "jacobian over QQ"
-    if rank < upper and generic_rank_is_at_most(free, rank):
-        # in characteristic 0 the largest rank is the dimension
-        return MethodValue(method, Bounds.exactly(rank, "no larger minor is a nonzero polynomial"))
-    return _rank_finding(method, rank, upper, "QQ")
+    if generic_rank_is_at_most(free, rank):
+        return Bounds.at_most(rank, NO_LARGER_MINOR)
+    return None
 
 
-def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValue:
+def _rank_finding(
+    method: str, value: int, place: str, *, model: Model, upper: Bounds
+) -> MethodValue:
     """Return the dimension by a rank ``value``: proved if it attains ``upper``, else a lower bound.
 
     ``method`` is the method in words, ``upper`` an upper bound for the dimension, and ``place`` the
     field over which the rank was computed, in words.
     """
-    if value == upper:
+    known = compare_with_upper_bound(model, Bounds.at_least(value, method), upper)
+    if known.exact is not None:
         return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
     return MethodValue(method, Bounds.at_least(value, f"rank at random points over {place}"))
 
@@ -530,7 +579,9 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     return MethodValue(method, Bounds.exactly(result.exact, remark))
 
 
-def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[MethodValue]:
+def _by_lower_bounds(
+    model: Model, lower_bounds: Iterator[MethodValue], upper: Bounds
+) -> list[MethodValue]:
     """Return the lower bounds of a model, each compared with the upper bound of the dimension.
 
     Where computing one reaches a limit on time or size, a last value is added that is not known,
@@ -538,26 +589,15 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
     """
     values: list[MethodValue] = []
     try:
-        for bound in bounds:
-            dimension = _compare_bounds(bound.known, upper)
-            values.append(MethodValue(bound.method, dimension))
+        for lower in lower_bounds:
+            by_method = replace(lower.known, because=lower.method)
+            dimension = compare_with_upper_bound(model, by_method, upper).exact
+            known = lower.known
+            if dimension is not None:
+                known = Bounds.exactly(dimension, f"{lower.remark}; attains an upper bound")
+            elif not upper.is_open:
+                known = Bounds.at_least(known.lower, f"{lower.remark}; below an upper bound")
+            values.append(MethodValue(lower.method, known))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         values.append(MethodValue("rank", Bounds(because=str(limit))))
     return values
-
-
-def _compare_bounds(lower: Bounds, upper: Bounds) -> Bounds:
-    """Return the dimension if a lower and an upper bound for it meet, else the lower bound.
-
-    Raises
-    ------
-    ContradictionError
-        If the lower bound exceeds the upper one.
-    """
-    # raises if no number satisfies both bounds; ``None`` if more than one does
-    dimension = intersect_bounds(lower, upper).exact
-    if upper.is_open:  # the model knows no upper bound to compare with
-        return lower
-    if dimension is None:
-        return Bounds.at_least(lower.lower, f"{lower.because}; below an upper bound")
-    return Bounds.exactly(dimension, f"{lower.because}; attains an upper bound")

@@ -11,11 +11,12 @@ is one of a group that acts linearly on the coordinates and maps the closure to 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from numbers import Integral, Rational
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
@@ -530,7 +531,8 @@ class Model(ABC):
             Their names, as in the statements of the family.
         certified : bool
             Whether the observation is for a certificate: then it is complete, and has only values
-            that a checker recomputes. Otherwise a part is returned if a limit is reached.
+            that a checker recomputes. Otherwise a part is returned if a limit is reached. A family
+            that observes the dimension alone returns ``observe_rank(self, certified=certified)``.
 
         Raises
         ------
@@ -596,5 +598,81 @@ class DifferentiableModel(Model):
         Raises
         ------
         InvalidCaseError
-            If the model has no reduction modulo the prime.
+            If the model has no reduction modulo the prime, or an argument has another size than
+            these, entries that are not integers, or is no prime (:meth:`checked_pullback`).
         """
+
+    def checked_pullback(
+        self, parameters: object, inputs: object, covectors: object, prime: object
+    ) -> PullbackArguments:
+        """Return the arguments of :meth:`pullbacks` as lists of integers, for implementations.
+
+        Raises
+        ------
+        InvalidCaseError
+            If one of them has a wrong size, entries that are not integers, or is no prime.
+        """
+        point = integers("parameters", parameters, self.parameter_count)
+        points = [integers("inputs", x, self.input_count) for x in list_of("inputs", inputs)]
+        forms = [
+            integers("covectors", g, self.output_count) for g in list_of("covectors", covectors)
+        ]
+        if len(points) != len(forms):
+            message = f"must be as many as the inputs, {len(points)}, not {len(forms)}"
+            raise InvalidCaseError("covectors", message)
+        return PullbackArguments(point, points, forms, checked_prime(prime))
+
+
+class PullbackArguments(NamedTuple):
+    """The point, the inputs, the covectors and the prime of a pullback, by Python's integers."""
+
+    parameters: list[int]
+    inputs: list[list[int]]
+    covectors: list[list[int]]
+    prime: int
+
+
+def integers(name: str, values: object, count: int) -> list[int]:
+    """Return ``count`` integers as a list; InvalidCaseError, about the argument ``name``, if they
+    are others.
+    """
+    entries = _entries_of(name, values, count, Integral, "integers")
+    return list(map(int, entries))
+
+
+def rational_numbers(name: str, values: object, count: int) -> list[Any]:
+    """Return ``count`` integers or fractions as a list; InvalidCaseError, about the argument
+    ``name``, if they are others.
+    """
+    return _entries_of(name, values, count, Rational, "integers or fractions")
+
+
+def _entries_of(name: str, values: object, count: int, kind: type, words: str) -> list[Any]:
+    """Return ``count`` numbers of a kind; InvalidCaseError, with its ``words``, if they are
+    others.
+    """
+    entries = list_of(name, values)
+    if len(entries) != count:
+        raise InvalidCaseError(name, f"are {plural(count, 'number')}, not {len(entries)}")
+    for entry in entries:
+        if not isinstance(entry, kind) or isinstance(entry, bool):
+            raise InvalidCaseError(name, f"must be {words}, not {entry!r:.60}")
+    return entries
+
+
+def list_of(name: str, values: object) -> list[Any]:
+    """Return the entries of a sequence; InvalidCaseError, about ``name``, if it is none."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise InvalidCaseError(name, f"must be a list, not {values!r:.60}")
+    return list(values)
+
+
+def checked_prime(value: object) -> int:
+    """Return a prime as an integer; InvalidCaseError if it is none."""
+    from m2bridge.algebra.numbers import is_prime  # imports FLINT
+
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+        raise InvalidCaseError("prime", f"must be a prime number, not {value!r:.60}")
+    if not is_prime(int(value)):
+        raise InvalidCaseError("prime", f"must be a prime number, not {value!r:.60}")
+    return int(value)

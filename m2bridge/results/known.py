@@ -27,6 +27,11 @@ class Bounds:
     because : str
         The reason for the bounds, in one line.
 
+    Raises
+    ------
+    ContradictionError
+        If the lower bound exceeds the upper bound.
+
     Examples
     --------
     >>> above, below = Bounds.at_most(7, "seven parameters"), Bounds.at_least(5, "a rank")
@@ -38,6 +43,12 @@ class Bounds:
     lower: int | None = None
     upper: int | None = None
     because: str = ""
+
+    def __post_init__(self) -> None:
+        if self.least > self.most:
+            raise ContradictionError(
+                f"the lower bound {self.lower} exceeds the upper bound {self.upper}: {self.because}"
+            )
 
     @staticmethod
     def exactly(value: int | None, because: str = "") -> Bounds:
@@ -168,8 +179,4 @@ def intersect_bounds(*several: Bounds) -> Bounds:
         reasons.append(best_above.because)
     # Equal reasons are given once, and empty ones are omitted.
     because = "; ".join(filter(None, dict.fromkeys(reasons)))
-    if not bounds_agree(best_below, best_above):
-        raise ContradictionError(
-            f"the lower bound {lower} exceeds the upper bound {upper}: {because}"
-        )
     return Bounds(lower, upper, because)

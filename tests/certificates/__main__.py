@@ -51,7 +51,7 @@ CASES = {
 ON_TRUST = {(2, 3, 1, 1): ("closure",), (2, 1, 2, 2): ("learning-degree",)}
 UNLUCKY_TOKENS, UNLUCKY_PRIMES, UNLUCKY_COUNT = 9338, (16487, 21163), 13
 """For d = 3 and so many tokens, modulo these primes, there are fewer critical points than 25."""
-NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
+NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [3, 4, 6, 6, 1])))
 CONVOLUTIONAL = (
     (ConvolutionalNetwork([2, 2]), ("dimension", "degree", "fibres", "singular")),
     (ConvolutionalNetwork([3, 2]), ("degree", "fibres", "singular")),

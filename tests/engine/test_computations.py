@@ -566,3 +566,22 @@ def test_where_no_session_is_given_one_is_started(
     cuspidal = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
     assert str(closure(cuspidal).ideal) == "ideal(x**3 - y**2) of QQ[x, y]"
     assert dimension(cuspidal, method="elimination").dimension == 1
+
+
+def test_elimination_is_compared_with_the_bounds_of_a_family(
+    monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    """A group of dimension 3 that a family claims wrongly, and a bound 0, where no rank applies."""
+    a, b, c, d = symbols("a b c d")
+    images = {"x": a * c, "y": a * d, "z": b * c, "w": b * d}
+    model = as_model(PolynomialMap.from_expressions([a, b, c, d], images))
+    assert dimension(model, engine=engine, method="elimination").dimension == 3
+    monkeypatch.setattr(type(model), "gauge_dimension", lambda model: 3)
+    with pytest.raises(ContradictionError, match=r"exceeds the upper bound 1 .*gauge_dimension or"):
+        dimension(model, engine=engine, method="elimination")
+    circle = as_model(PolynomialMap.from_expressions([a, b], {"x": a}, [a**2 + b**2 - 1]))
+    assert dimension(circle, engine=engine).dimension == 1
+    wrong = (Bounds.at_most(0, "a wrong formula"),)
+    monkeypatch.setattr(type(circle), "upper_bounds", lambda model, characteristic: wrong)
+    with pytest.raises(ContradictionError, match=r"at least 1 \(elimination\), which exceeds"):
+        dimension(circle, engine=engine)

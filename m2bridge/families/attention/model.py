@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Rational
 from typing import TYPE_CHECKING, ClassVar
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice, check_kind
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
+from m2bridge.families.base import positive_integer
 from m2bridge.limits import importing
 from m2bridge.maps.model import (
     Core,
@@ -238,7 +239,16 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return one upper bound for the dimension, the same in every characteristic."""
-        reason = "the dimension of the weights less one for their rescaling"
+        entries_of_V = self.d * self.d_out
+        others = sizes.weights_dimension(self) - entries_of_V
+        if self.t > 1:
+            pairs = f"the pairs (A, V) with A of rank at most {self.alpha}"
+            rescaling = "(λA, V/λ)"
+        else:
+            rank = sizes.form_rank(self)
+            pairs = f"the pairs (q, V) with q = yᵀAy a quadratic form of rank at most {rank}"
+            rescaling = "(λq, V/λ)"
+        reason = f"{pairs}: {others} + {entries_of_V}, less 1 for the rescaling {rescaling}"
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
@@ -284,11 +294,19 @@ class SingleLayerAttention(LayerSizes, Model):
 
         It is the same number in reduced and full coordinates. ``None`` where there is no
         prediction.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the degree is not an integer, or below 0.
         """
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
-        if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 0:
-            raise InvalidCaseError("degree", f"must be an integer ≥ 0, not {degree!r:.60}")
+        # degrees are integers from 0, sizes of cases from 1
+        if not isinstance(degree, Integral) or degree < 0:
+            raise InvalidCaseError(
+                "degree", f"must be an integer of at least 0, not {degree!r:.60}"
+            )
         if self.t == 1 or sizes.hilbert_formula_is_too_large(self):
             return None
         return predicted_hilbert_function(self, degree)
@@ -369,7 +387,13 @@ class SingleLayerAttention(LayerSizes, Model):
 
         These are the outputs of the first rows of V. Callers recognize an output k by its
         multidegree e_k, which row k of V has.
+
+        Raises
+        ------
+        InvalidCaseError
+            If ``count`` is not an integer, or below 1.
         """
+        count = positive_integer("count", count)
         if count >= self.d_out:
             return None
         return SingleLayerAttention(
@@ -592,6 +616,11 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return whether a function in the closure has real weights, by computing them; t ≥ 2.
 
         ``function`` has the value of each coordinate of the model, by its name.
+
+        Raises
+        ------
+        InvalidCaseError
+            If t = 1, or the value of a coordinate is missing, or no rational number.
         """
         from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
         from m2bridge.families.attention.orbits.parametrization import (
@@ -600,8 +629,17 @@ class SingleLayerAttention(LayerSizes, Model):
             reduced_name,
         )
 
+        if self.t == 1:
+            raise InvalidCaseError("t", "must be at least 2 for a criterion of real weights")
+        if not isinstance(function, Mapping):
+            raise InvalidCaseError(
+                "function", f"must map names of coordinates to values, not {function!r:.60}"
+            )
         # membership reads reduced coordinates, which are among the full ones under other names
         reduced = {}
         for index in indices(self):
-            reduced[reduced_name(index)] = function[coordinate_name_in(index, self.coordinates)]
+            name = coordinate_name_in(index, self.coordinates)
+            if not isinstance(function.get(name), Rational):
+                raise InvalidCaseError("function", f"must have a rational number for {name}")
+            reduced[reduced_name(index)] = function[name]
         return membership_of(self, reduced).place == INSIDE

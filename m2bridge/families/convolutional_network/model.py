@@ -108,6 +108,9 @@ class ConvolutionalNetwork(FilterSizes):
         gradient is a list of residues modulo the prime in the same order. ``covectors`` has a g for
         each x in ``inputs``; g has one entry, as the network has one output.
         """
+        parameters, inputs, covectors, prime = self.checked_pullback(
+            parameters, inputs, covectors, prime
+        )
         filters = []
         start = 0
         for size in self.filters:

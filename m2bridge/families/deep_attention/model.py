@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, elements
-from m2bridge.families.base import integer_list
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
     NetworkWeights,
@@ -33,7 +32,7 @@ from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.families.deep_attention.upper_bounds import upper_bounds
 from m2bridge.limits import importing
-from m2bridge.maps.model import Expectation, MethodValue
+from m2bridge.maps.model import Expectation, MethodValue, list_of, rational_numbers
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import Statement
 
@@ -183,6 +182,9 @@ class DeepAttention(NetworkSizes):
             raise MethodUnavailableError(
                 "softmax attention has no values modulo a prime: 'dimension' has other methods"
             )
+        parameters, inputs, covectors, prime = self.checked_pullback(
+            parameters, inputs, covectors, prime
+        )
         numbers = Residues(prime)
         weights = NetworkWeights.read(self, parameters, numbers)
         network = weights.network()
@@ -214,15 +216,16 @@ class DeepAttention(NetworkSizes):
                 "normalization",
                 "the values of softmax attention are in general not rational numbers",
             )
+        parameters = rational_numbers("parameters", parameters, self.parameter_count)
+        rows_of_X = [list_of("X", row) for row in list_of("X", X)]
         inputs = self.widths[0]
-        rows_of_X = [integer_list("X", row) for row in elements("X", X, "a matrix of integers")]
         if len(rows_of_X) != inputs or any(len(row) != self.t for row in rows_of_X):
             raise InvalidCaseError("X", f"must be a matrix of {inputs} rows and {self.t} columns")
+        X = [rational_numbers("X", row, self.t) for row in rows_of_X]
         # integers, which are not reduced or normalized
         numbers = NumberSystem()
-        weights = integer_list("parameters", parameters)
-        network = NetworkWeights.read(self, weights, numbers).network()
-        last_tokens = output(network, numbers.matrix(rows_of_X), numbers=numbers, skip=self.skip)
+        network = NetworkWeights.read(self, parameters, numbers).network()
+        last_tokens = output(network, numbers.matrix(X), numbers=numbers, skip=self.skip)
         rows: list[list[int]] = last_tokens.rows
         return rows
 
@@ -234,13 +237,15 @@ class DeepAttention(NetworkSizes):
         Raises
         ------
         InvalidCaseError
-            With several heads or skip connections, where virtual weights do not exist.
+            With several heads or skip connections, where virtual weights do not exist; if the
+            number of parameters is another one.
         """
         if not self.is_plain:
             raise InvalidCaseError(
                 "heads", "virtual weights are those of one head without skip connections"
             )
-        return virtual_weights_at(self, integer_list("parameters", parameters))
+        parameters = rational_numbers("parameters", parameters, self.parameter_count)
+        return virtual_weights_at(self, parameters)
 
     def _tokens(self, entries: Row, numbers: Residues) -> Any:
         """Return the matrix with t columns, the tokens, whose entries are given row by row."""

@@ -3,6 +3,8 @@
 They are those of theorem-network-bounds in docs/polynomial_networks.md, with its numbers, and the
 dimension of the orbits of the gauge group, which is the reason for the first of them.
 
+Reasons in words contain the numbers of which the bound is made.
+
 Notation: a network has widths d_0, …, d_l, weight matrices W_i of size d_i × d_{i−1}, and the
 activation degree r, here ``degree``. The *gauge group* acts on the weights and keeps the function.
 The *coordinates* of the function are the coefficients of its d_l outputs, forms of degree r^(l−1)
@@ -88,10 +90,10 @@ def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
-    """Return the least of the nine upper bounds for the dimension, with its reason in words.
+    """Return the least of the ten upper bounds for the dimension, with its reason in words.
 
-    Bounds 4 to 6 are by dimensions of smaller networks, for which their least bounds are taken. For
-    r = 1 bound 3 is returned, which is the dimension: no other bound is less.
+    Bounds 4 to 6 and 10 are by dimensions of smaller networks, for which their least bounds are
+    taken. For r = 1 bound 3 is returned, which is the dimension: no other bound is less.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     degree : int
         The activation degree r.
     characteristic : int
-        Bound 8 is proved in characteristic 0 only.
+        Bound 10 is proved in characteristics other than 2.
     """
     if degree == 1:
         rank = min(widths)
@@ -113,8 +115,10 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
 
         These are consecutive widths of the network, of which the first or last may be reduced.
         """
-        direct_bounds = _direct_bounds(part, degree, characteristic)
-        recursive_bounds = _bounds_by_parts(part, least)
+        direct_bounds = _direct_bounds(part, degree)
+        recursive_bounds = [*_bounds_by_parts(part, least)]
+        if degree == 2 and characteristic != 2:
+            recursive_bounds += _bounds_by_orthogonal_group(part, least)
         return min((*direct_bounds, *recursive_bounds), key=_value)
 
     return least(tuple(widths))
@@ -135,14 +139,17 @@ def bounds_by_few_inputs_or_outputs(
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
     if first_hidden < inputs:
-        with_few_inputs = (first_hidden, *widths[1:])
-        value = first_hidden * (inputs - first_hidden) + least(with_few_inputs).value
+        spaces = first_hidden * (inputs - first_hidden)
+        with_few_inputs = least((first_hidden, *widths[1:])).value
         reason = f"every function depends on {first_hidden} linear forms only"
-        yield Bounds.at_most(value, reason)
+        reason += f": at most {spaces} + {with_few_inputs}"
+        yield Bounds.at_most(spaces + with_few_inputs, reason)
     if last_hidden < outputs:
-        with_few_outputs = (*widths[:-1], last_hidden)
-        value = last_hidden * (outputs - last_hidden) + least(with_few_outputs).value
-        yield Bounds.at_most(value, f"the outputs span a space of dimension at most {last_hidden}")
+        spaces = last_hidden * (outputs - last_hidden)
+        with_few_outputs = least((*widths[:-1], last_hidden)).value
+        reason = f"the outputs span a space of dimension at most {last_hidden}"
+        reason += f": at most {spaces} + {with_few_outputs}"
+        yield Bounds.at_most(spaces + with_few_outputs, reason)
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
@@ -162,19 +169,65 @@ def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Itera
         yield Bounds.at_most(left + right - width, reason)
 
 
+def _bounds_by_orthogonal_group(
+    widths: Widths, least: Callable[[Widths], Bounds]
+) -> Iterator[Bounds]:
+    """Yield bound 10 of a network for r = 2, if it has a hidden layer and one output.
+
+    Up to factors of its k last hidden polynomials h_j the function is Σ h_j². The orthogonal group
+    O(k) acts on the functions (h_1, …, h_k) of the network without its last layer and keeps the sum
+    of squares. A matrix fixes (h_1, …, h_k) if it fixes the columns of their coefficients, which
+    span a space of the dimension ρ of the span of the h_j; for general weights this space is not
+    degenerate, so that the stabilizer is O(k − ρ). ``least`` is the function that returns the least
+    bound for given widths.
+    """
+    *before, k, outputs = widths
+    if outputs > 1 or not before:
+        return
+    hidden = least((*before, k)).value
+    span = least_span(widths[:-1])
+    # dim O(k) − dim O(k − ρ)
+    orbits = span * (2 * k - span - 1) // 2
+    reason = f"sums of squares of {k} polynomials: at most {hidden} − {orbits} for orbits of O({k})"
+    yield Bounds.at_most(hidden - orbits, reason)
+
+
+def least_span(widths: Widths) -> int:
+    """Return a lower bound for the dimension of the span of the outputs of a network with general
+    weights, for r = 2 in characteristics other than 2; it is exact for at most two layers.
+
+    Outputs are general elements of the span of squares of m polynomials, which are general elements
+    of a space B themselves. So these squares span a space of dimension min(m, dim B²), where B² is
+    spanned by all products of two elements. If B is the space of all forms of some degree, B² is
+    one, too. In any case dim B² ≥ 2 dim B − 1: the products of elements with different leading
+    monomials have at least as many different ones.
+    """
+    # all functions are polynomials in this number of linear forms, which are independent
+    variables = span = min(widths[0], widths[1])
+    degree = 1
+    for squared, outputs in pairwise(widths[1:]):
+        products = 2 * span - 1
+        if span == comb(variables - 1 + degree, degree):
+            products = comb(variables - 1 + 2 * degree, 2 * degree)
+        span = min(outputs, squared, products)
+        degree *= 2
+    return span
+
+
 def _value(bound: Bounds) -> int:
     """Return the number of an upper bound, by which such bounds are compared."""
     return bound.value
 
 
-def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
+def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
     """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply: no other network is needed.
 
     The number of coordinates is left out where it is above bound 1 and may have very many digits.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     gauge = gauge_dimension(widths, degree)
-    yield Bounds.at_most(weights - gauge, "the weights up to the gauge group")
+    reason = f"{weights} weights, less {gauge} for rescalings of hidden neurons"
+    yield Bounds.at_most(weights - gauge, reason)
     inputs, outputs = widths[0], widths[-1]
     form_degree = degree ** (len(widths) - 2)
     if inputs > 1 and form_degree > weights:
@@ -183,22 +236,23 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")
-    # Bounds 7 to 9 are about one hidden layer. With an equation the functions do not fill the space
-    # of all coordinates.
+    # Bounds 7 to 9 are about one hidden layer.
     if len(widths) == 3:
-        for reason in _equations(widths, degree, characteristic):
-            yield Bounds.at_most(coordinates - 1, reason)
+        # with an equation the functions do not fill the space of all coordinates
+        for reason in _equations(widths, degree):
+            yield Bounds.at_most(coordinates - 1, f"{reason}, on {coordinates} coordinates")
+        yield from _bounds_by_rational_normal_curves(widths, degree)
 
 
-def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
-    """Yield the reasons why the functions of a network satisfy an equation (bounds 7 to 9).
+def _equations(widths: Widths, degree: int) -> Iterator[str]:
+    """Yield the reasons why the functions of a network satisfy an equation (bounds 7 and 9).
 
     ``widths`` are (d_0, d_1, d_2), with one hidden layer: each output is a linear combination of
     the r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
 
-    Equations 7 and 9 are minors. A matrix is linear in the function, and the functions of the
-    network make its rank smaller than that of general forms; so a minor, of one row more than the
-    smaller rank, vanishes for the network and not for all forms.
+    Both equations are minors. A matrix is linear in the function, and the functions of the network
+    make its rank smaller than that of general forms; so a minor, of one row more than the smaller
+    rank, vanishes for the network and not for all forms.
     """
     inputs, hidden, outputs = widths
     # Bound 7: the catalecticant matrix of a form of degree r has a row for each monomial of degree
@@ -207,9 +261,6 @@ def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         yield "a minor of the catalecticant matrix vanishes"
-    # Bound 8: the only case of too small a dimension in which no minor of a catalecticant vanishes.
-    if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
-        yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
     # Bound 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
     # (0 A B; −A 0 C; −B −C 0) of size 3 d_0. A hidden neuron adds to it a summand of rank 2, so its
     # rank is at most 2 d_1 for the network. For general forms it is the largest even number up to
@@ -217,3 +268,20 @@ def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str
     general_rank = 3 * inputs - inputs % 2
     if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"
+
+
+def _bounds_by_rational_normal_curves(widths: Widths, degree: int) -> Iterator[Bounds]:
+    """Yield bound 8 of a network with one hidden layer and d_1 ≤ d_0 + 2.
+
+    The d_1 linear forms are points of the projective space of dimension N = d_0 − 1, and at most
+    N + 3 general points lie on a rational normal curve. These curves form a family of dimension
+    (N + 3)(N − 1). The r-th powers of the points of one curve span a space of dimension at most
+    r N + 1, as they are forms of degree r N in two variables; the outputs are in this space.
+    """
+    inputs, hidden, outputs = widths
+    N = inputs - 1
+    if N >= 1 and hidden <= N + 3:
+        curves = (N + 3) * (N - 1)
+        on_one_curve = outputs * (degree * N + 1)
+        reason = f"powers of linear forms on rational normal curves: {curves} + {on_one_curve}"
+        yield Bounds.at_most(curves + on_one_curve, reason)

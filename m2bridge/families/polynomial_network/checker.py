@@ -2,10 +2,11 @@
 
 *Theorem.* In characteristic 0 the dimension of the functions of a network is the rank of the
 differential of the map from weights to functions at general weights ("Lower bounds" in
-docs/polynomial_networks.md); it is at most each of nine numbers (theorem-network-bounds there).
+docs/polynomial_networks.md); it is at most each of ten numbers (theorem-network-bounds there).
 
 *Checked here*: the rank at one point modulo a prime, which is a lower bound, and the least of the
-nine numbers, from formulas of its own. Where they meet this is the dimension.
+ten numbers, from formulas of its own. Where they meet this is the dimension. Release 1.0 had fewer
+bounds, and the least of them is accepted as the upper bound, too.
 
 *Taken on trust*: the two facts above, and FLINT's ranks modulo a prime.
 
@@ -100,11 +101,12 @@ def _bound_by_coordinates(widths: Widths, degree: int) -> int:
     return outputs * comb(inputs - 1 + form_degree, inputs - 1)
 
 
-def upper_bound(widths: Widths, degree: int) -> int:
-    """The least of the nine bounds for the dimension of the functions of a network.
+def upper_bound(widths: Widths, degree: int, *, of_release_1_0: bool = False) -> int:
+    """The least of the ten bounds for the dimension of the functions of a network, or of the bounds
+    of release 1.0: there bound 8 is known for one case only, and bound 10 is missing.
 
-    Bounds 4 to 6 contain dimensions of smaller networks, for which their least bounds are used. For
-    r = 1 bound 3, which is the dimension itself, is returned.
+    Bounds 4 to 6 and 10 contain dimensions of smaller networks, for which their least bounds are
+    used. For r = 1 bound 3, which is the dimension itself, is returned.
     """
     if degree == 1:
         # bound 3: the functions are the matrices of rank at most the least width
@@ -114,13 +116,20 @@ def upper_bound(widths: Widths, degree: int) -> int:
     @cache
     def least_bound(part: Widths) -> int:
         """The least bound of a part of the network, given by its widths."""
-        return min(_bounds(part, degree, least_bound))
+        bounds = [*_bounds(part, degree, least_bound)]
+        if not of_release_1_0:
+            bounds += _bounds_by_curves(part, degree)
+            if degree == 2:
+                bounds += _bounds_by_sums_of_squares(part, least_bound)
+        return min(bounds)
 
     return least_bound(widths)
 
 
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
-    """Yield the bounds 1, 2 and 4 to 9 for the dimension of a network, as far as they apply.
+    """Yield the bounds of release 1.0 for the dimension of a network, as far as they apply.
+
+    They are 1, 2 and 4 to 9, bound 8 for one case.
 
     Here r ≥ 2; bound 3 is about r = 1. ``least_bound`` is the function that gives the least bound
     of a network with other widths: with fewer layers, or as many layers and fewer inputs or
@@ -152,6 +161,59 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
     if _has_equation(widths, degree):
         # where the first number is D, which exceeds the number of weights, this is at least bound 1
         yield _bound_by_coordinates(widths, degree) - 1
+
+
+def _bounds_by_curves(widths: Widths, degree: int) -> Iterator[int]:
+    """Yield bound 8 for one hidden layer with at most d_0 + 2 neurons; else nothing.
+
+    General linear forms, so many, are points of a rational normal curve: a ↦ g(a^N, a^(N−1) b, …,
+    b^N) with N = d_0 − 1. Such curves are PGL(d_0)/PGL(2). The r-th powers of its points span at
+    most as many dimensions as there are monomials of degree rN in a and b.
+    """
+    if len(widths) == 3 and widths[0] > 1 and widths[1] <= widths[0] + 2:
+        inputs, _, outputs = widths
+        curves = (inputs**2 - 1) - (2**2 - 1)
+        monomials = degree * (inputs - 1) + 1
+        yield curves + outputs * monomials
+
+
+def _bounds_by_sums_of_squares(
+    widths: Widths, least_bound: Callable[[Widths], int]
+) -> Iterator[int]:
+    """Yield bound 10 for r = 2, one output and at least one hidden layer; else nothing.
+
+    The function is Σ c_j h_j² with the k last hidden polynomials h_j, and √c_j h_j are outputs of
+    the network up to this layer. So it is the image of the function (h_1, …, h_k) of that network
+    under h ↦ hᵀh, whose fibres contain orbits of O(k). If the h_j span a space of dimension s, an
+    orbit of h has the dimension of the Stiefel manifold of s orthonormal vectors in k-space,
+    (k − 1) + … + (k − s); with less than s, this number is no larger.
+    """
+    if len(widths) < 3 or widths[-1] != 1:
+        return
+    k = widths[-2]
+    s = _dimension_of_span(widths[:-1])
+    stiefel_manifold = sum(range(k - s, k))
+    yield least_bound(widths[:-1]) - stiefel_manifold
+
+
+def _dimension_of_span(widths: Widths) -> int:
+    """A lower bound of the dimension of the span of the outputs at general weights, for r = 2.
+
+    The first layer has d_1 general linear forms. Let S be the span of the inputs y of a later layer
+    before they are squared. Squares of general elements of S are independent as long as there are
+    not more than dim S², the products; that is at least 2 dim S − 1, by leading monomials, and it
+    is the number of all forms if S has all forms of its degree in the linear forms of the first
+    layer.
+    """
+    forms = min(widths[0], widths[1])
+    dimension = forms
+    for i in range(1, len(widths) - 1):
+        degree = 2 ** (i - 1)
+        of_products = 2 * dimension - 1
+        if dimension == comb(forms - 1 + degree, forms - 1):
+            of_products = comb(forms - 1 + 2 * degree, forms - 1)
+        dimension = min(widths[i], widths[i + 1], of_products)
+    return dimension
 
 
 def _has_equation(widths: Widths, degree: int) -> bool:
@@ -272,6 +334,10 @@ def expected(certificate: Certificate) -> Content:
     widths = tuple(certificate.case["widths"])
     degree = certificate.case["degree"]
     upper = upper_bound(widths, degree)
+    # certificates of release 1.0 may have a larger upper bound
+    upper_of_1_0 = upper_bound(widths, degree, of_release_1_0=True)
+    if certificate.evidence.get("upper_bound") == upper_of_1_0:
+        upper = upper_of_1_0
     # more rows than the rank can be, so that a few that depend on others do not matter
     lower = lower_bound(widths, degree, count=upper + 5)
     if lower > upper:

@@ -19,7 +19,7 @@ which β = min(d, d'). The lemmas hold for it with the same proofs, which are in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import comb, sqrt
 from operator import mul
@@ -249,6 +249,19 @@ class HeadShape:
     def width(self) -> int:
         """The number of entries of a token, as it is given."""
         return self.d if self.coordinates is None else self.coordinates.width
+
+    def with_width(self, width: int) -> HeadShape:
+        """Return the sizes of a head for tokens with this number of entries, without a norm."""
+        lost = self.width - width
+        coordinates = self.coordinates
+        if coordinates is not None:
+            coordinates = replace(
+                coordinates,
+                width=width,
+                dimension=coordinates.dimension - lost,
+                queries=coordinates.queries - lost,
+            )
+        return replace(self, d=self.d - lost, coordinates=coordinates)
 
     @property
     def token_dimension(self) -> int:

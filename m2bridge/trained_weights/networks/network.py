@@ -42,6 +42,7 @@ from m2bridge.families.deep_attention.network import (
     NumberSystem,
     Residues,
     gradients_at,
+    random_matrix,
 )
 from m2bridge.families.deep_attention.shape import THEOREM, base_changes
 from m2bridge.families.deep_attention.upper_bounds import act_freely, are_separate, bound_by_ranks
@@ -261,8 +262,11 @@ def at_weights(
     generic = by_sizes.value if separate else None
     # Where neither of these two ranks attains the upper bound, the one at random weights can be
     # larger.
-    if upper not in (found.of_heads, generic) and _is_differentiated_at_random(model, shapes):
-        generic = _rank_at_random_weights(model)
+    if upper not in (found.of_heads, generic):
+        if _is_differentiated_at_random(model, shapes):
+            generic = _rank_at_random_weights(model)
+        else:
+            generic = _rank_at_random_matrices(model, shapes, matrices, upper)
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
     dimension_of_heads = intersect_bounds(
@@ -314,6 +318,36 @@ def _rank_at_random_weights(model: DeepAttention) -> int | None:
     except TimeLimitError:
         return None
     return None if lower is None else lower.value
+
+
+def _rank_at_random_matrices(
+    model: DeepAttention, shapes: Heads, matrices: MatricesByLetters, upper: int
+) -> int | None:
+    """Return the rank of the differential at random matrices of the sizes of the given ones, at
+    most ``upper``; ``None`` if there are too many parameters, the time is over, or A is given and
+    its rank is bounded.
+    """
+    heads = list(chain(*shapes))
+    parameters = parameter_count(shapes)
+    has_A_of_bounded_rank = any(not head.factored and head.has_factors for head in heads)
+    if parameters > MAX_DIFFERENTIATED_PARAMETERS or has_A_of_bounded_rank:
+        return None
+    draw = random_residues()
+    numbers = Residues(LARGE_PRIME)
+    layers = []
+    for layer in matrices("KQAVO"):
+        drawn_heads = []
+        for head in layer:
+            drawn = {}
+            for letter, matrix in head.items():
+                rows, columns = matrix.nrows(), matrix.ncols()
+                drawn[letter] = random_matrix(numbers, rows, columns, draw)
+            drawn_heads.append(drawn)
+        layers.append(drawn_heads)
+    try:
+        return _rank(model, layers, min(upper, parameters))
+    except (TimeLimitError, TooLargeError):
+        return None
 
 
 def _dimension_of_free_base_changes(model: DeepAttention, matrices: MatricesByLetters) -> int:

@@ -24,7 +24,7 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
-from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
@@ -94,6 +94,9 @@ class AnalysedLayer:
     alone : NetworkAtWeights
         What is known of this layer alone.
     options : AnalysisOptions
+    known_span : int
+        A lower bound for the dimension of the span of differences of its generic outputs, known
+        from another layer.
     """
 
     number: int
@@ -102,6 +105,7 @@ class AnalysedLayer:
     around: NormAndOutputBias
     alone: NetworkAtWeights
     options: AnalysisOptions
+    known_span: int = 0
 
     @property
     def shapes(self) -> list[HeadShape]:
@@ -130,7 +134,27 @@ class AnalysedLayer:
 
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
-        shapes, around = without_mean(self.shapes, self.around)
+        return self._of_sizes(*without_mean(self.shapes, self.around))
+
+    def with_outputs(self, count: int) -> Self:
+        """Return a layer without norm with this number of outputs, through which or onto which all
+        outputs of this layer factor; its outputs span no less.
+        """
+        if count == self.outputs:
+            return self
+        shapes = [replace(shape, d_out=count) for shape in self.shapes]
+        around = replace(self.around, output_bias=min(self.around.output_bias, count))
+        known_span = min(count, self.dimension_of_span())
+        return replace(self._of_sizes(shapes, around), known_span=known_span)
+
+    def with_inputs(self, count: int) -> Self:
+        """Return the layer, without norm, for tokens with this number of entries."""
+        if count == self.shapes[0].width:
+            return self
+        return self._of_sizes([shape.with_width(count) for shape in self.shapes], self.around)
+
+    def _of_sizes(self, shapes: Sequence[HeadShape], around: NormAndOutputBias) -> Self:
+        """Return a layer with heads of these sizes, whatever their weights are."""
         pairs = zip(self.heads, shapes, strict=True)
         heads = [replace(head, shape=shape) for head, shape in pairs]
         alone = layer_without_weights(shapes, around, self.options)
@@ -163,7 +187,7 @@ class AnalysedLayer:
         counted_heads = 1
         if are_groups_independent and are_independent_in_groups:
             counted_heads = len(self.heads)
-        return min(self.outputs, counted_heads * first.beta)
+        return max(self.known_span, min(self.outputs, counted_heads * first.beta))
 
 
 def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> NetworkAtWeights:
@@ -178,7 +202,10 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     model = network_model(shapes, options, width=shapes[0][0].width)
     passed, hidden_by_norms = _passed_by_norms(layers, options)
     acting = list(_symmetries_between(layers, passed, options))
-    upper = _upper_bound_of_dimension(layers, passed, acting)
+    upper = intersect_bounds(
+        _upper_bound_of_dimension(layers, passed, acting),
+        _upper_bound_by_used_widths(layers, options),
+    )
     ranks = _ranks_of_network(layers, acting, options, upper.value)
     bounds = [upper, *ranks.bounds_of_dimension()]
     if options.skip:
@@ -220,6 +247,39 @@ def _upper_bound_of_dimension(
     if difference:
         reason += f", less {difference} for symmetries between them"
     return Bounds.at_most(most, reason)
+
+
+def _upper_bound_by_used_widths(
+    layers: Sequence[AnalysedLayer], options: AnalysisOptions
+) -> Bounds:
+    """Return an upper bound for the dimension of the functions of a network by hidden widths that
+    its heads fill and read (lemma-unused-affine-width); no bound where they use all of the widths.
+
+    It is about networks without skip connections and norms. Where a layer has an output bias, the
+    next layer has to undo it by biases of its own.
+    """
+    arounds = [layer.around for layer in layers]
+    has_norms = any(around.norm or around.norm_after for around in arounds)
+    has_output_biases = any(around.output_bias for around in arounds[:-1])
+    if options.skip or has_norms:
+        return UNKNOWN
+    if has_output_biases and _translations(layers, layers[:-1], options) is None:
+        return UNKNOWN
+    reduced = [layers[0]]
+    for after in layers[1:]:
+        before = reduced.pop()
+        filled = sum(shape.beta for shape in before.shapes)
+        read = sum(2 * shape.alpha + shape.beta for shape in after.shapes)
+        width = min(before.outputs, filled, read)
+        reduced += [before.with_outputs(width), after.with_inputs(width)]
+    widths = [layer.outputs for layer in reduced[:-1]]
+    if widths == [layer.outputs for layer in layers[:-1]]:
+        return UNKNOWN
+    acting = list(_symmetries_between(reduced, reduced[:-1], options))
+    bound = _upper_bound_of_dimension(reduced, reduced[:-1], acting)
+    listed_widths = ", ".join(map(str, widths))
+    reason = f"hidden widths {listed_widths}, which heads fill and read: {bound.because}"
+    return Bounds.at_most(bound.value, reason)
 
 
 def _passed_by_norms(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> _PassedByNorms:

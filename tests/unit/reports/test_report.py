@@ -408,7 +408,7 @@ def test_networks_have_their_own_columns() -> None:
         ("2,2,1", "2"),
         ("2,2,2", "2"),
         ("3,2,1", "2"),
-        ("4,6,5", "2"),
+        ("3,4,6,6,1", "2"),
     }
     assert "Verdicts on polynomial neural networks" in report.FORMATS["html"](found)
     assert "equal widths" in report.FORMATS["text"](found)

@@ -1866,3 +1866,24 @@ def test_the_picture_takes_the_weights_as_the_command_does(tmp_path: Path) -> No
     drawn = json.loads(CliRunner().invoke(commands.cli, words).stdout)
     said = weights(tmp_path / "w.npz", as_="softmax", a=2, tolerance=0.01, ignore="what").to_json()
     assert drawn["heads"] == said["heads"]
+
+
+def test_pruned_heads_are_singular_where_the_page_says_so() -> None:
+    """docs/pruning.md: for d = d' = 2 a lower rank of V alone makes no singular point."""
+    one, half = [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]
+    for Q, V, is_singular in [
+        (one, half, False),
+        (half, one, False),
+        (half, half, True),
+        (one, [[0.0, 0.0], [0.0, 0.0]], True),
+    ]:
+        assert weights({"K": one, "Q": Q, "V": V}).heads[0].singular is is_singular
+    # s < β < min(d, d') occurs with an output matrix only, and r < α < d for a < d
+    identity = numpy.eye(3)
+    two = numpy.diag([1.0, 1.0, 0.0])
+    narrow = weights({"K": identity, "Q": identity, "O": two[:, :2], "V": two[:2] * [[1], [0]]})
+    assert narrow.heads[0].singular is True
+    low = weights({"K": two[:2], "Q": two[:2] * [[1], [0]], "V": identity})
+    assert low.heads[0].singular is True
+    full = weights({"K": identity, "Q": identity, "V": numpy.diag([1.0, 0.0, 0.0])})
+    assert full.heads[0].singular is False

@@ -5,18 +5,25 @@ defective cases.
 from __future__ import annotations
 
 import doctest
+import re
 import subprocess
 import sys
 from itertools import pairwise, product
 from math import comb
+from operator import mul
 from random import Random
+from types import SimpleNamespace
+from typing import cast
 
+import flint
 import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.certificates.form import Certificate
+from m2bridge.certification.make import question_of
 from m2bridge.errors import (
     ContradictionError,
     InvalidCaseError,
@@ -182,7 +189,7 @@ def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
     for widths, degree in product(shapes, (2, 3)):
         if rank_result(PolynomialNetwork(widths, degree)).status != "proved":
             undecided.add((widths, degree))
-    assert undecided == {((3, 5, 2), 3)}
+    assert undecided == set()
 
 
 def test_flattenings_have_full_rank_for_generic_forms() -> None:
@@ -231,8 +238,130 @@ def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:
-    found = rank_result(PolynomialNetwork((4, 6, 5), 2))
-    assert (found.lower, found.upper, found.status) == (47, 48, "lower bound")
+    found = rank_result(PolynomialNetwork((3, 4, 6, 6, 1), 2))
+    assert (found.lower, found.upper, found.status) == (42, 43, "lower bound")
+
+
+@pytest.mark.parametrize(
+    ("widths", "degree", "dimension", "bounds_of_1_0"),
+    [
+        ((5, 7, 1), 3, 34, 34),
+        ((3, 5, 2), 3, 19, 20),
+        ((4, 6, 5), 2, 47, 48),
+        ((3, 4, 2, 1), 2, 11, 12),
+        ((4, 5, 3, 1), 2, 26, 27),
+        ((4, 6, 4, 1), 2, 34, 35),
+    ],
+)
+def test_curves_and_sums_of_squares_decide(
+    widths: tuple[int, ...], degree: int, dimension: int, bounds_of_1_0: int
+) -> None:
+    """Bounds 8 and 10; a certificate of release 1.0 with its weaker bound is right, too."""
+    assert rank_result(PolynomialNetwork(widths, degree)).exact == dimension
+    assert checker.upper_bound(widths, degree, of_release_1_0=True) == bounds_of_1_0
+    for upper, decided in ((dimension, dimension), (bounds_of_1_0, None)):
+        if bounds_of_1_0 > dimension:
+            content = checker.expected(_stored(widths, degree, upper))
+            assert content.evidence["upper_bound"] == upper
+            assert content.evidence["dimension"] == decided
+    assert checker.expected(_stored(widths, degree, 10**6)).evidence["upper_bound"] == dimension
+
+
+def _stored(widths: tuple[int, ...], degree: int, upper: int) -> Certificate:
+    """A certificate with this upper bound and verdicts in the present words."""
+    network = PolynomialNetwork(widths, degree)
+    question = question_of("polynomial-network", "expected-dimension")
+    content = question.content(network, question.observe(network))
+    evidence = content.evidence | {"upper_bound": upper}
+    return cast(
+        "Certificate",
+        SimpleNamespace(case=network.to_json(), answer=content.answer, evidence=evidence),
+    )
+
+
+def test_sums_of_squares_have_the_rank_over_the_rationals() -> None:
+    """Bound 10 on a grid, with exact ranks of expanded Jacobian matrices by FLINT; where there is
+    one hidden layer it is the dimension of the quadratic forms of rank at most k.
+    """
+    random = Random(10)
+    grid = [(*widths, 1) for l in (2, 3) for widths in product((1, 2, 3), repeat=l)]
+    for widths in [*grid, (3, 4, 2, 1), (1, 5, 1), (2, 5, 1), (5, 2, 1)]:
+        (bound,) = bounds._bounds_by_orthogonal_group(
+            widths, lambda part: bounds.best_bound(part, 2)
+        )
+        rank = rank_over_the_rationals(widths, random)
+        assert rank <= bound.value, widths
+        assert rank == bounds.best_bound(widths, 2).value, widths
+        if len(widths) == 3:
+            n, k = min(widths[:2]), widths[0]
+            assert bound.value == n * (2 * k - n + 1) // 2, widths
+
+
+def rank_over_the_rationals(widths: tuple[int, ...], random: Random) -> int:
+    """The rank over QQ of the Jacobian matrix of the coefficients, for r = 2, at random integers."""
+    names = [f"x{j}" for j in range(widths[0])]
+    sizes = [before * after for before, after in pairwise(widths)]
+    names += [f"w{n}" for n in range(sum(sizes))]
+    ring = flint.fmpz_mpoly_ctx.get(names)
+    generators = ring.gens()
+    weights = list(generators[widths[0] :])
+    y = list(generators[: widths[0]])
+    for k, (before, after) in enumerate(pairwise(widths)):
+        squares = [entry * entry for entry in y] if k else y
+        rows = [[weights.pop(0) for _ in range(before)] for _ in range(after)]
+        y = [sum(w * entry for w, entry in zip(row, squares, strict=True)) for row in rows]
+    point = {name: random.randint(1, 99) for name in names[widths[0] :]}
+    gradients = []
+    for name in point:
+        derivative = y[0].derivative(name).subs(point)
+        gradients.append({e[: widths[0]]: int(c) for e, c in derivative.terms()})
+    exponents = sorted(set().union(*gradients))
+    return flint.fmpz_mat([[row.get(e, 0) for e in exponents] for row in gradients]).rank()
+
+
+def test_the_span_of_hidden_polynomials() -> None:
+    """The number ρ of bound 10 by values of random networks: never more, and exact for two layers."""
+    random = Random(11)
+    shapes = [w for l in (2, 3, 4, 5) for w in product((1, 2, 3, 5), repeat=l)]
+    for widths in [*random.sample(shapes, 150), (2, 3, 6, 6), (3, 6, 6, 20), (2, 3, 3, 8)]:
+        weights = [
+            [[random.randrange(LARGE_PRIME) for _ in range(a)] for _ in range(b)]
+            for a, b in pairwise(widths)
+        ]
+        values = []
+        for _ in range(widths[-1]):
+            y = [random.randrange(LARGE_PRIME) for _ in range(widths[0])]
+            for k, W in enumerate(weights):
+                powers = [entry**2 for entry in y] if k else y
+                y = [sum(map(mul, row, powers)) % LARGE_PRIME for row in W]
+            values.append(y)
+        rank = rank_mod(values, LARGE_PRIME)
+        assert bounds.least_span(widths) <= rank, widths
+        if len(widths) <= 3:
+            assert bounds.least_span(widths) == rank, widths
+
+
+def test_reasons_are_the_formulas_of_the_bounds() -> None:
+    """The sum in a reason is the bound that it is printed for."""
+    shapes = [*product(range(1, 6), repeat=3), *product(range(1, 4), repeat=4)]
+    kinds = set()
+    for widths, degree in product([*shapes, (3, 6, 5, 2, 1), (4, 6, 5)], (2, 3, 4)):
+        bound = bounds.best_bound(widths, degree)
+        if bound.because == "the number of coordinates":
+            assert bound.value == PolynomialNetwork(widths, degree).coordinate_count
+            continue
+        if match := re.search(r"on (\d+) coordinates$", bound.because):
+            value = int(match[1]) - 1
+        elif match := re.match(r"(\d+) weights, less (\d+) for", bound.because):
+            value = int(match[1]) - int(match[2])
+        else:
+            match = re.search(r"(\d+) ([+−]) (\d+)(?: − (\d+))?", bound.because)
+            assert match is not None, bound
+            value = int(match[1]) + int(f"{match[2]}{match[3]}".replace("−", "-"))
+            value -= int(match[4] or 0)
+        assert value == bound.value, (widths, degree, bound)
+        kinds.add(re.sub(r"\d+", "n", bound.because))
+    assert len(kinds) >= 7, kinds
 
 
 def test_a_wrong_gauge_dimension_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,6 +197,31 @@ def test_types_of_the_zero_function(size: tuple[int, int, int, int | None]) -> N
     assert not set(kinds) & set(weight_types(shape, head_dim))
 
 
+@pytest.mark.parametrize(
+    ("sizes", "k", "q", "r", "s", "is_exposed"),
+    [
+        ((2, 1, 2), 0, 1, 0, 1, True),  # K = 0, rk Q = 1, V of full rank
+        ((3, 2, 2), 0, 1, 0, 2, True),
+        ((2, 3, 2), 2, 0, 0, 2, True),  # K = 1: A is one matrix, and zero, with d' > d
+        ((3, 2, 3), 3, 0, 0, 2, False),
+        ((4, 3, 4), 4, 3, 3, 0, True),  # K = 1, rk A = 3 < d, V = 0
+        ((4, 3, 4), 4, 2, 2, 0, False),
+    ],
+)
+def test_sentences_on_the_zero_function(
+    sizes: tuple[int, int, int], k: int, q: int, r: int, s: int, is_exposed: bool
+) -> None:
+    """Ranks of K and Q that the zero function allows, and a nonzero function does not, by the form
+    of the lemma at random weights.
+    """
+    shape = SingleLayerAttention(*sizes)
+    (kind,) = [t for t in zero_types(shape) if (t.k, t.q, t.r, t.s) == (k, q, r, s)]
+    differentials = Differentials(representative(kind, shape, None), shape)
+    critical = CriticalWeights.random(kind, shape, Random(3), None)
+    is_full = critical.form_rank == sparse_rank(differentials.columns_of_FJ)
+    assert is_full is is_exposed is kind.is_exposed(shape)
+
+
 def test_the_checker_of_heads_predicts_and_lists_the_same_types() -> None:
     for d, d_out, a in product(range(1, 5), range(1, 5), range(1, 4)):
         case, shape = Case(d, d_out, a, 2), SingleLayerAttention(d, d_out, a)
