@@ -19,7 +19,7 @@ from numbers import Integral, Rational
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, elements
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 from m2bridge.statements.statement import Observed, Statement
@@ -662,9 +662,9 @@ def _entries_of(name: str, values: object, count: int, kind: type, words: str) -
 
 def list_of(name: str, values: object) -> list[Any]:
     """Return the entries of a sequence; InvalidCaseError, about ``name``, if it is none."""
-    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+    if isinstance(values, Mapping | Set):
         raise InvalidCaseError(name, f"must be a list, not {values!r:.60}")
-    return list(values)
+    return elements(name, values, "a list")
 
 
 def checked_prime(value: object) -> int:

@@ -303,10 +303,8 @@ class SingleLayerAttention(LayerSizes, Model):
         from m2bridge.families.attention.ideal.sections import predicted_hilbert_function
 
         # degrees are integers from 0, sizes of cases from 1
-        if not isinstance(degree, Integral) or degree < 0:
-            raise InvalidCaseError(
-                "degree", f"must be an integer of at least 0, not {degree!r:.60}"
-            )
+        if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 0:
+            raise InvalidCaseError("degree", f"must be an integer ≥ 0, not {degree!r:.60}")
         if self.t == 1 or sizes.hilbert_formula_is_too_large(self):
             return None
         return predicted_hilbert_function(self, degree)
