@@ -15,6 +15,7 @@
     │   └── NotApplicableError   the question does not apply to this case by any method
     ├── TooLargeError            the problem is valid, but exceeds a size limit of m2bridge
     ├── ContradictionError       two exact methods gave different answers
+    │   └── WrongAnswerError     an answer of Macaulay2 fails its check
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    the certificate has the format of another release
     │   └── TooExpensiveError    the certificate is too large to be checked
@@ -281,6 +282,32 @@ class ContradictionError(M2BridgeError):
     ...     print(error)
     the lower bound 6 exceeds the upper bound 5: by tangent vectors; by equations
     """
+
+
+class WrongAnswerError(ContradictionError):
+    """An answer of Macaulay2 that is false, because an identity that follows from it does not hold.
+
+    The identities are tested by Macaulay2 itself, in the same program: see
+    ``m2scripts/checks.m2``.
+
+    Examples
+    --------
+    >>> print(WrongAnswerError(["the radical contains the ideal"]))
+    the answer of Macaulay2 is wrong, as a check fails: the radical contains the ideal; please
+    report it with this input to the developers of m2bridge, and do not use the answer
+    """
+
+    def __init__(self, failed_checks: Sequence[str]) -> None:
+        super().__init__(failed_checks)
+        self.failed_checks = tuple(failed_checks)
+
+    def __str__(self) -> str:
+        checks = "a check fails" if len(self.failed_checks) == 1 else "checks fail"
+        return (
+            f"the answer of Macaulay2 is wrong, as {checks}: {', '.join(self.failed_checks)};"
+            " please report it with this input to the developers of m2bridge, and do not use the"
+            " answer"
+        )
 
 
 class CertificateError(M2BridgeError):

@@ -458,7 +458,7 @@ class Conversation:
         self._whose_turn = None
 
 
-LIBRARIES = ("wire", "extension_fields", "invariants", "fibres", "fibres_of_weights")
+LIBRARIES = ("wire", "extension_fields", "checks", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session loads."""
 
 
