@@ -226,13 +226,23 @@ def test_a_start_is_not_waited_for(program: Path, monkeypatch: pytest.MonkeyPatc
     wait_for_end([pid])
 
 
-def test_a_session_that_dies_while_it_starts(program: Path) -> None:
+def test_a_session_that_is_killed_while_nobody_waits_starts_again(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.start()
-        assert engine.pid is not None
-        os.kill(engine.pid, signal.SIGKILL)
-        with pytest.raises(EngineDiedError):
-            emitted(engine, "1")
+        for number in range(3):  # while it starts, and then between two runs
+            assert engine.pid is not None
+            os.kill(engine.pid, signal.SIGKILL)
+            assert emitted(engine, str(number)) == number
+
+
+@pytest.mark.macaulay2("any")
+def test_another_thread_that_closes_a_session_is_named(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        assert emitted(engine, "1") == 1
+        when(lambda: answers_so_far(engine), engine.close)
+        with pytest.raises(EngineDiedError, match="another thread: it was closed") as raised:
+            engine.run(Script("slow", 'mbEmit("x", 1)\nwhile true do 1'), timeout=PATIENCE)
+        assert "memory" not in str(raised.value)
         assert emitted(engine, "1") == 1
 
 
