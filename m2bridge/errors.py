@@ -285,29 +285,10 @@ class ContradictionError(M2BridgeError):
 
 
 class WrongAnswerError(ContradictionError):
-    """An answer of Macaulay2 that is false, because an identity that follows from it does not hold.
+    """An answer of Macaulay2 that is false: an identity that follows from it does not hold.
 
-    The identities are tested by Macaulay2 itself, in the same program: see
-    ``m2scripts/checks.m2``.
-
-    Examples
-    --------
-    >>> print(WrongAnswerError(["the radical contains the ideal"]))
-    the answer of Macaulay2 is wrong, as a check fails: the radical contains the ideal; please
-    report it with this input to the developers of m2bridge, and do not use the answer
+    Macaulay2 tests the identities in the program that has the answer, see ``m2scripts/checks.m2``.
     """
-
-    def __init__(self, failed_checks: Sequence[str]) -> None:
-        super().__init__(failed_checks)
-        self.failed_checks = tuple(failed_checks)
-
-    def __str__(self) -> str:
-        checks = "a check fails" if len(self.failed_checks) == 1 else "checks fail"
-        return (
-            f"the answer of Macaulay2 is wrong, as {checks}: {', '.join(self.failed_checks)};"
-            " please report it with this input to the developers of m2bridge, and do not use the"
-            " answer"
-        )
 
 
 class CertificateError(M2BridgeError):

@@ -121,7 +121,11 @@ def parse(records: Sequence[str]) -> Answer:
     fields = fields_of(records)
     answer = Answer({name: decode(value) for name, value in fields.items()})
     if FAILED_CHECKS in answer:
-        raise WrongAnswerError(answer.texts(FAILED_CHECKS))
+        failed = ", ".join(answer.texts(FAILED_CHECKS))
+        raise WrongAnswerError(
+            f"the answer of Macaulay2 is wrong, since this is false of it: {failed}; do not use the"
+            " answer, and please report it, with the input, to the developers of m2bridge"
+        )
     return answer
 
 

@@ -337,7 +337,7 @@ class Conversation:
         answers = folder / f"{nonce}.jsonl"
         try:
             for path, text in files.items():
-                path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+                _write_code(path, text)
             called_with = ", ".join([quoted(nonce), quoted(folder / nonce), *arguments])
             begin = time.monotonic()
             process.send(f"{function}({called_with});\n")
@@ -494,6 +494,17 @@ class Conversation:
         self.process = self._scratch = None
         self._turn = threading.RLock()  # the old one may be held by a thread of the parent
         self._whose_turn = None
+
+
+def _write_code(path: Path, text: str) -> None:
+    """Write code for Macaulay2; raise EngineError, with the name of the file, if that fails."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+    except OSError as reason:
+        raise EngineError(
+            f"the temporary file {str(path)!r} cannot be written: {reason.strerror or reason};"
+            " TMPDIR names the folder, and ulimit -f the largest size of a file"
+        ) from None
 
 
 LIBRARIES = ("wire", "extension_fields", "checks", "invariants", "fibres", "fibres_of_weights")

@@ -55,7 +55,7 @@ def wrong_answer(
         return replace(script, body=script.body.replace(right, wrong))
 
     monkeypatch.setattr(program, "render", changed)
-    with pytest.raises(WrongAnswerError, match="please report it") as raised:
+    with pytest.raises(WrongAnswerError, match="please report it, with the input") as raised:
         method(*args)
     return str(raised.value)
 
