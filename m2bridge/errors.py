@@ -366,6 +366,11 @@ class EngineVersionError(EngineError):
 class TimeLimitError(EngineError):
     """The time limit was reached by Macaulay2, which was killed, or by m2bridge itself.
 
+    Attributes
+    ----------
+    of_session : bool
+        Whether the limit was the one that the session has for each run.
+
     Examples
     --------
     >>> with Macaulay2() as engine:
@@ -378,6 +383,7 @@ class TimeLimitError(EngineError):
     """
 
     exit_code = 3
+    of_session: bool = False
 
 
 class MemoryLimitError(EngineError):

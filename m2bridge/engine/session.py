@@ -191,7 +191,7 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # Macaulay2 may have been killed between two requests, or while it started in the background.
+        # Macaulay2 may have been killed between two requests, or while it started unawaited.
         # If it cannot start, waiting for the first report of the new one raises the error.
         if self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
@@ -279,11 +279,16 @@ class Conversation:
                 raise self._no_turn(waiting)
             waited = waiting.seconds
             exchange = partial(self._exchange, function, texts, arguments, limit, waited)
-            # In a process that was started before, earlier code may have made it useless, or it may
-            # be ending just now: then a new one is used.
-            reply = exchange(is_first=True)
-            if reply is None:
-                reply = exchange(is_first=False)
+            try:
+                # In a process that was started before, earlier code may have made it useless, or it
+                # may be ending just now: then a new one is used.
+                reply = exchange(is_first=True)
+                if reply is None:
+                    reply = exchange(is_first=False)
+            except TimeLimitError as late:
+                own = self.limits.timeout
+                late.of_session = own is not None and (timeout is None or own < timeout)
+                raise
             if reply is None:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)

@@ -79,14 +79,14 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
             # twice the time of its turn before is left for it then; else this turn takes all.
             is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds
             try:
-                with limited(None if is_last else turn_seconds) as turn:  # None adds no limit
+                with limited(None if is_last else turn_seconds):  # None adds no limit
                     return attempt()
-            except TimeLimitError:
+            except TimeLimitError as late:
                 if is_last:
                     raise
-                # The limit of the session for each run is shorter than the turn, and will be
-                # shorter than all later turns: more time would not help this attempt.
-                if turn.now() < turn.deadline:
+                # The limit of the session for each run ended this turn, and will end all later
+                # ones: more time would not help this attempt.
+                if late.of_session:
                     return other()
             except MemoryLimitError:  # more time would not help this attempt
                 return other()

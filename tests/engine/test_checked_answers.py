@@ -101,12 +101,7 @@ def test_wrong_saturations(
 @pytest.mark.parametrize(("right", "wrong", "words"), WRONG_RADICALS)
 @pytest.mark.parametrize("method", ["radical", "is_radical"])
 def test_wrong_radicals(
-    method: str,
-    right: str,
-    wrong: str,
-    words: str,
-    engine: Engine,
-    monkeypatch: pytest.MonkeyPatch,
+    method: str, right: str, wrong: str, words: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask = partial(getattr(of_field("QQ", *I), method), engine=engine)
     assert words in wrong_answer(monkeypatch, right, wrong, ask)

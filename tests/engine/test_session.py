@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from m2bridge import ideal
 from m2bridge.convert.answers import parse
 from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
@@ -594,3 +595,24 @@ def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
     wait_for(
         lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     )
+
+
+@pytest.mark.macaulay2("any")
+def test_the_limit_of_the_session_ends_turns(program: Path) -> None:
+    """Minimal primes of this ideal take minutes in both orders of the variables, which have turns
+    of five seconds at first.
+    """
+    hard = ideal(
+        "x^5*y + y^5*z + z^5*x + w^3*x - 1",
+        "x^4*z + y^4*w - z^3*x*y + 2",
+        "w^5 + x^3*y*z - y^4 + 3",
+    )
+    with Macaulay2(program, limits=Limits(timeout=0.5)) as engine:
+        emitted(engine, "1")
+        starts = []
+        start = engine._start
+        engine._start = lambda: (starts.append(1), start())[1]  # type: ignore[method-assign]
+        with pytest.raises(TimeLimitError, match="limit of 0.5 seconds") as raised:
+            hard.minimal_primes(engine=engine)
+        assert raised.value.of_session
+        assert len(starts) == 2  # one run for each order

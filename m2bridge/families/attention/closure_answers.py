@@ -39,7 +39,10 @@ from m2bridge.families.attention.ideal.sections import (
     sections_series,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.by_degree import MAX_ELIMINATED_COORDINATES, degree_for
+from m2bridge.families.attention.observations.by_degree import (
+    MAX_ELIMINATED_COORDINATES,
+    degree_for,
+)
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
