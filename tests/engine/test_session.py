@@ -612,7 +612,7 @@ def test_the_limit_of_the_session_ends_turns(program: Path) -> None:
         starts = []
         start = engine._start
         engine._start = lambda: (starts.append(1), start())[1]  # type: ignore[method-assign]
-        with pytest.raises(TimeLimitError, match="limit of 0.5 seconds") as raised:
+        with pytest.raises(TimeLimitError, match=r"limit of 0\.5 seconds") as raised:
             hard.minimal_primes(engine=engine)
         assert raised.value.of_session
         assert len(starts) == 2  # one run for each order
