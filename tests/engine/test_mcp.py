@@ -287,6 +287,7 @@ async def a_killed_macaulay2_is_an_error_and_the_next_call_has_another(
     assert (await client.call_tool("dimension", SMALL)).structured_content["dimension"] == 5
     kill()
     result = await client.call_tool("dimension", SMALL)
+    assert not result.is_error, said(result)
     assert result.structured_content["dimension"] == 5
 
 
