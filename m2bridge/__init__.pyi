@@ -32,6 +32,7 @@ from .errors import (
     UnknownSymbolError,
     ValueTypeError,
     WorkspaceLostError,
+    WrongAnswerError,
 )
 from .families.attention.all_sizes.closures import AllClosures, closures_of_all_sizes
 from .families.attention.all_sizes.family import AllSizes, cross_check_all_sizes
@@ -148,6 +149,7 @@ __all__ = [
     "Weights",
     "Workspace",
     "WorkspaceLostError",
+    "WrongAnswerError",
     "__version__",
     "certify",
     "closure",

@@ -15,6 +15,7 @@
     │   └── NotApplicableError   the question does not apply to this case by any method
     ├── TooLargeError            the problem is valid, but exceeds a size limit of m2bridge
     ├── ContradictionError       two exact methods gave different answers
+    │   └── WrongAnswerError     an answer of Macaulay2 fails its check
     ├── CertificateError         a file is not a certificate
     │   ├── OtherReleaseError    the certificate has the format of another release
     │   └── TooExpensiveError    the certificate is too large to be checked
@@ -283,6 +284,13 @@ class ContradictionError(M2BridgeError):
     """
 
 
+class WrongAnswerError(ContradictionError):
+    """An answer of Macaulay2 that is false: an identity that follows from it does not hold.
+
+    Macaulay2 tests the identities in the program that has the answer, see ``m2scripts/checks.m2``.
+    """
+
+
 class CertificateError(M2BridgeError):
     """A file is not a certificate that this version of m2bridge can read."""
 
@@ -358,6 +366,11 @@ class EngineVersionError(EngineError):
 class TimeLimitError(EngineError):
     """The time limit was reached by Macaulay2, which was killed, or by m2bridge itself.
 
+    Attributes
+    ----------
+    of_session : bool
+        Whether the limit was the one that the session has for each run.
+
     Examples
     --------
     >>> with Macaulay2() as engine:
@@ -370,6 +383,7 @@ class TimeLimitError(EngineError):
     """
 
     exit_code = 3
+    of_session: bool = False
 
 
 class MemoryLimitError(EngineError):

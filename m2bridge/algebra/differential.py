@@ -81,7 +81,10 @@ def _jacobian_rank(
 ) -> int:
     """The rank over ``field``, QQ or GF(p), of the Jacobian matrix of polynomials at a point."""
     p = field.characteristic
-    rows = jacobian_at(polynomials, point, p)
+    # At special points most of many rows are zero, and the others are few.
+    rows = [row for row in jacobian_at(polynomials, point, p) if any(row)]
+    if not rows:
+        return 0
     return rank_mod(rows, p) if p else rank(rows)
 
 

@@ -186,11 +186,12 @@ def singular_locus_command(
     refuse_variables(options)
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError(
-            "--method has no effect with --projective, which uses the Jacobian criterion"
+            "--method has no effect with --projective, which uses double points where they apply,"
+            " and else the Jacobian criterion"
         )
     request = common.case_request(options)
     if projective:
-        return request.show("projective singular locus", _projective_locus)
+        return request.show("projective singular locus", _projective_locus, method=method)
     return request.show(
         "singular locus", lambda: m2bridge.singular_locus, method=method, ideals=ideals
     )

@@ -304,9 +304,11 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
-    has_method = "method" in common.explicit_options(click.get_current_context())
-    if has_method and computation != "singular-locus":
+    given = common.explicit_options(click.get_current_context())
+    if "method" in given and computation != "singular-locus":
         raise InvalidCaseError("method", "has no effect without singular-locus")
+    if "coordinates" in given and computation == "fibres":
+        raise InvalidCaseError("coordinates", "has no effect with fibres")
     request = common.case_request(options)
     with common.time_limit(timeout=request.timeout):
         with importing():

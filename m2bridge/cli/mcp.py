@@ -166,7 +166,16 @@ class Workers:
         begin = anyio.current_time()
         deadline = limit.deadline
         limit.deadline = deadline + LOADING_SECONDS  # for the start alone
-        await to_process.run_sync(self._prepare, cancellable=True)
+        most_idle = int(self._turns.total_tokens)
+        while True:
+            try:
+                await to_process.run_sync(self._prepare, cancellable=True)
+                break
+            except anyio.BrokenWorkerProcess:
+                # An idle worker was killed meanwhile, and is dropped now: others may be, too.
+                if most_idle == 0:
+                    raise
+                most_idle -= 1
         limit.deadline = deadline + (anyio.current_time() - begin)
 
     def end(self) -> None:

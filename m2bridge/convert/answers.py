@@ -12,10 +12,13 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.decode import decode
 from m2bridge.engine.script import Script, fields_of
 from m2bridge.engine.session import current
-from m2bridge.errors import MemoryLimitError, ParseError, TimeLimitError
+from m2bridge.errors import MemoryLimitError, ParseError, TimeLimitError, WrongAnswerError
 from m2bridge.limits import clock
 
 Kind = TypeVar("Kind")
+
+FAILED_CHECKS = "failed_checks"
+"""The value that ``m2scripts/checks.m2`` emits if an answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,10 @@ class Answer:
     def boolean(self, name: str) -> bool:
         """The value of this name, a truth value."""
         return self._typed(name, bool)
+
+    def texts(self, name: str) -> list[str]:
+        """The value of this name, a list of texts."""
+        return self._list(name, str)
 
     def integers(self, name: str) -> list[int]:
         """The value of this name, a list of integers."""
@@ -108,9 +115,18 @@ def parse(records: Sequence[str]) -> Answer:
     ------
     ParseError
         If a record does not follow the wire format, or a field occurs twice.
+    WrongAnswerError
+        If the program has found that an identity does not hold which follows from its answer.
     """
     fields = fields_of(records)
-    return Answer({name: decode(value) for name, value in fields.items()})
+    answer = Answer({name: decode(value) for name, value in fields.items()})
+    if FAILED_CHECKS in answer:
+        failed = ", ".join(answer.texts(FAILED_CHECKS))
+        raise WrongAnswerError(
+            f"the answer of Macaulay2 is wrong, since this is false of it: {failed}; do not use the"
+            " answer, and please report it, with the input, to the developers of m2bridge"
+        )
+    return answer
 
 
 def answer_to(script: Script) -> Answer:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
+from m2bridge.algebra.ring import MAX_VARIABLE_NAME_CHARS
 from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import number_named
 from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
@@ -99,6 +100,12 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     for text in text_list:
         names |= dict.fromkeys(names_in(text))
     names |= dict.fromkeys(constants)
+    for name in names:
+        if len(name) > MAX_VARIABLE_NAME_CHARS:  # before its letters are taken apart
+            raise ConversionError(
+                f"{name!r:.60} is not a name: {len(name)} characters, at most"
+                f" {MAX_VARIABLE_NAME_CHARS}"
+            )
     signs = _WrittenSigns.of(text_list)
     if not (signs.products or signs.powers) and _could_be_powers(names):
         first = next(name for name in names if len(name) > 1)

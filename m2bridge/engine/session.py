@@ -30,7 +30,14 @@ from m2bridge.engine.script import (
     complete_records,
 )
 from m2bridge.engine.trace import Source, death, ending, script_error
-from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError, check_kind
+from m2bridge.errors import (
+    EngineDiedError,
+    EngineError,
+    InvalidCaseError,
+    ScriptError,
+    TimeLimitError,
+    check_kind,
+)
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
@@ -81,6 +88,8 @@ class Conversation:
         self.limits = limits
         self.why_ended = ""
         """Why the last process ended, in words; empty if none has ended."""
+        self._why_stopped = ""
+        """Why another thread has ended the process, until the thread that waits for it says so."""
         self.first_column = 0
         """The number of the first column in messages of this Macaulay2: 1 in old ones, else 0."""
         self._options = (*OPTIONS, *options)
@@ -182,9 +191,9 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # Macaulay2 may have been killed between two requests. (If it ended before it was ready, it
-        # is kept here: waiting for its first report raises the error that says why it ended.)
-        if self._ready and self.process is not None and self.process.has_ended:
+        # Macaulay2 may have been killed between two requests, or while it started unawaited.
+        # If it cannot start, waiting for the first report of the new one raises the error.
+        if self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
             self.check_open()
@@ -195,6 +204,7 @@ class Conversation:
             self.process = self._new_process(program, self._scratch.path)
             self._process_began = time.monotonic()
             self._ready = False
+            self._why_stopped = ""
             sweep()
         assert self._scratch is not None
         return self.process, self._scratch.path
@@ -269,9 +279,16 @@ class Conversation:
                 raise self._no_turn(waiting)
             waited = waiting.seconds
             exchange = partial(self._exchange, function, texts, arguments, limit, waited)
-            reply = exchange()
-            if reply is None:  # earlier code had made the process useless: use a new one
-                reply = exchange()
+            try:
+                # In a process that was started before, earlier code may have made it useless, or it
+                # may be ending just now: then a new one is used.
+                reply = exchange(is_first=True)
+                if reply is None:
+                    reply = exchange(is_first=False)
+            except TimeLimitError as late:
+                own = self.limits.timeout
+                late.of_session = own is not None and (timeout is None or own < timeout)
+                raise
             if reply is None:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)
@@ -294,6 +311,8 @@ class Conversation:
         arguments: Sequence[str],
         limit: float | None,
         waited: float,
+        *,
+        is_first: bool,
     ) -> Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
@@ -307,12 +326,14 @@ class Conversation:
             The seconds for the request, from the beginning of its wait for the turn.
         waited : float
             The seconds that it has waited for its turn.
+        is_first : bool
+            Whether the request may be sent again if Macaulay2 has not begun with it.
 
         Returns
         -------
         Reply or None
             ``None`` if Macaulay2 did not begin with the request: earlier code made the process
-            useless, and it was ended.
+            useless, and it was ended; or, if ``is_first``, it was killed before.
         """
         process, folder = self._started()
         # a report is believed only if it names the request, so leftovers of others do no harm
@@ -321,14 +342,20 @@ class Conversation:
         answers = folder / f"{nonce}.jsonl"
         try:
             for path, text in files.items():
-                path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+                _write_code(path, text)
             called_with = ", ".join([quoted(nonce), quoted(folder / nonce), *arguments])
             begin = time.monotonic()
             process.send(f"{function}({called_with});\n")
             late = "Macaulay2 did not finish within"
             # time spent waiting for the turn counts, since the caller waited as well
             with limited(limit, begin=clock().now() - waited) as running:
-                output, begun = self._report(process, running, answers, late)
+                try:
+                    output, begun = self._report(process, running, answers, late)
+                except EngineDiedError:
+                    # Macaulay2 makes the answer file before it runs anything of the code.
+                    if not is_first or answers.exists() or self._why_stopped:
+                        raise
+                    return None
             seconds = time.monotonic() - begin
             # Another request began last, so this one was not accepted: the process is in an unknown
             # state, and nothing that it says is used.
@@ -352,6 +379,7 @@ class Conversation:
             if mine:
                 self._end(reason)
             elif process is not None:
+                self._why_stopped = reason
                 process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
@@ -378,18 +406,30 @@ class Conversation:
         """
         computation = clock()
         computation.check()
+        was_started_before = self.process is not None
         process, folder = self._start()
         if not self._ready:
-            # seconds that the process has been starting, perhaps in the background
-            age = time.monotonic() - self._process_began
-            process_start = computation.now() - age  # on the clock of the computation
-            with limited(_START_LIMIT, begin=process_start) as running:
-                late = self._words_on_late_start(running, computation, process_start)
-                output, _ = self._report(process, running, answers=None, late=late)
-            # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
-            self.first_column = 1 if "stdio:1:2:" in output else 0
-            self._ready = True
+            try:
+                self._wait_until_ready(process, computation)
+            except EngineDiedError:
+                # It was killed while nobody waited for it. A new one that cannot start is an error.
+                if not was_started_before or self._why_stopped:
+                    raise
+                process, folder = self._start()
+                self._wait_until_ready(process, computation)
         return process, folder
+
+    def _wait_until_ready(self, process: Process, computation: Clock) -> None:
+        """Wait for the first report of the process, by the deadline of the computation."""
+        # seconds that the process has been starting, perhaps in the background
+        age = time.monotonic() - self._process_began
+        process_start = computation.now() - age  # on the clock of the computation
+        with limited(_START_LIMIT, begin=process_start) as running:
+            late = self._words_on_late_start(running, computation, process_start)
+            output, _ = self._report(process, running, answers=None, late=late)
+        # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
+        self.first_column = 1 if "stdio:1:2:" in output else 0
+        self._ready = True
 
     def _words_on_late_start(self, running: Clock, computation: Clock, process_start: float) -> str:
         """Return the beginning of the message for a start that takes too long, which the limit in
@@ -440,6 +480,9 @@ class Conversation:
             self.process = None
             records = answers_so_far(answers)
             error = death(process.kill(), str(reason), records, self.limits)
+            if self._why_stopped:  # it did not end by itself
+                message = f"Macaulay2 was ended by another thread: {self._why_stopped}"
+                error = EngineDiedError(message, records=records, output=str(reason))
             self.why_ended = error.message
             raise error from None
         except BaseException:
@@ -458,7 +501,18 @@ class Conversation:
         self._whose_turn = None
 
 
-LIBRARIES = ("wire", "extension_fields", "invariants", "fibres", "fibres_of_weights")
+def _write_code(path: Path, text: str) -> None:
+    """Write code for Macaulay2; raise EngineError, with the name of the file, if that fails."""
+    try:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+    except OSError as reason:
+        raise EngineError(
+            f"the temporary file {str(path)!r} cannot be written: {reason.strerror or reason};"
+            " TMPDIR names the folder, and ulimit -f the largest size of a file"
+        ) from None
+
+
+LIBRARIES = ("wire", "extension_fields", "checks", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session loads."""
 
 

@@ -10,6 +10,7 @@ led to the error. Macaulay2 counts columns by the width of the text before, in b
 
 import re
 import signal
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -356,4 +357,8 @@ def ending(status: int | None) -> str:
         return OTHER_PROCESSOR
     # Linux kills processes in this way to free memory.
     hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
+    if signal_of(status) == signal.SIGXFSZ:
+        folder_of_answers = tempfile.gettempdir()
+        hint = f" (a file, such as that of its answers in {folder_of_answers}, became larger than"
+        hint += " the limit on the size of files, ulimit -f)"
     return exit_text(status) + hint

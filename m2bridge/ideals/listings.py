@@ -137,6 +137,10 @@ class Listing:
     short_power: str = ""
 
 
+_LONG_WORD = re.compile(r"[^\W\d]{1001}")
+"""More letters than any name has, one after the other."""
+
+
 def listing(text: str) -> Listing:
     """Split a text with polynomials: lists and ideals, as many programs print them.
 
@@ -163,6 +167,10 @@ def listing(text: str) -> Listing:
         If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
         the field of the coefficients; or it is a session or a program.
     """
+    too_long = _LONG_WORD.search(text)
+    if too_long:  # before all else, which takes seconds for megabytes
+        word = too_long.group()
+        raise ConversionError(f"{word!r:.60}… is not a name: it has more than 1000 letters")
     text = without_comments(text)
     printed = printed_ideal(text)
     if printed is None:

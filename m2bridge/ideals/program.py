@@ -91,6 +91,8 @@ def ask(
         If the ideals are not of one ring.
     EngineError
         If Macaulay2 does not answer within the limits.
+    WrongAnswerError
+        If an identity that follows from its answer does not hold.
     MethodUnavailableError
         If it has to factor polynomials, and the characteristic is too large for that.
     """
@@ -300,7 +302,7 @@ def question(
     name: str,
     ideals: Mapping[str, GeneratingSet],
     values: Mapping[str, str] | None = None,
-    libraries: tuple[str, ...] = ("wire",),
+    libraries: tuple[str, ...] = ("wire", "checks"),
 ) -> Script:
     """The program ``templates/<name>.m2.j2`` for some ideals.
 

@@ -81,9 +81,13 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
             try:
                 with limited(None if is_last else turn_seconds):  # None adds no limit
                     return attempt()
-            except TimeLimitError:
+            except TimeLimitError as late:
                 if is_last:
                     raise
+                # The limit of the session for each run ended this turn, and will end all later
+                # ones: more time would not help this attempt.
+                if late.of_session:
+                    return other()
             except MemoryLimitError:  # more time would not help this attempt
                 return other()
             previous_seconds = turn_seconds

@@ -77,6 +77,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         If a limit was reached: an upper bound for the dimension of components of the singular locus
         that are not in ``proved``; −1 if there are none, ``None`` if no bound is known. ``None``
         without a limit, too.
+    method : str
+        How it was found, in words.
 
     Examples
     --------
@@ -96,6 +98,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     projective: bool = False
     proved: tuple[IrreducibleComponent[SomeIdeal], ...] = ()
     rest_dimension: int | None = None
+    method: str = "Jacobian criterion"
 
     @property
     def variety_dimension(self) -> int | None:
@@ -123,6 +126,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
+            "method": self.method,
         }
 
     def to_sheet(self) -> Sheet:
@@ -198,7 +202,7 @@ def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
         ("variety", _dimension_and_number(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
         ("irreducible", meaning_of_irreducible),
-        ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         ("not finished", locus.unfinished or None),
     ]
 

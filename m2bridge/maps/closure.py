@@ -9,6 +9,7 @@ split off. A core is a smaller case of a family that determines the generators (
 ``Answer`` has the named values that a program of Macaulay2 gave before it ended or reached a limit.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Unpack
 
@@ -41,6 +42,10 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
+FIRST_TURN_SECONDS = 2.0
+"""The time for linear algebra, and then for elimination, before linear algebra has the rest."""
+MAX_EARLY_ELIMINATION_COORDINATES = 12
+"""With more coordinates elimination seldom ends in its first turn, and has none."""
 MAX_DEGREEWISE_COORDINATES = 12
 """With more coordinates ``auto`` uses the lattice of a monomial map, if a program for it exists."""
 MAX_ACCEPTED_DEGREE = 1000
@@ -91,7 +96,8 @@ def closure(
         4. For scalars times monomials in more than 12 coordinates: ``lattice``, if 4ti2 or Normaliz
            is installed.
         5. ``multigraded``, with a proof that there are no other generators, by Macaulay2 or a core,
-           if it is found within the limits (a minute when there are none).
+           if it is found within the limits (a minute when there are none). Without a core, and in
+           at most 12 coordinates, it has two seconds at first, then ``elimination`` has two.
     max_degree : int, optional
         For ``multigraded`` and ``auto``, over QQ: the last degree. When left out, linear algebra
         goes to the largest degree ≤ 4 in which there are at most 10^5 monomials in linearly
@@ -137,6 +143,10 @@ def closure(
         graded_map = _graded_map(model, strategy, field, max_degree)
         chosen = _chosen_strategy(graded_map, strategy, max_degree)
         if graded_map is not None and chosen == "multigraded":
+            if strategy == "auto" and max_degree is None:
+                finished = _in_first_turns(graded_map, model, dimension)
+                if finished is not None:
+                    return finished
             return _by_degrees(graded_map, model, strategy, max_degree, dimension)
         if strategy == "auto" and chosen == "elimination" and field == QQ:
             hypersurface = _affine_hypersurface(model, dimension)
@@ -154,6 +164,26 @@ def closure(
             seconds=clock().seconds,
             unfinished=str(limit),
         )
+
+
+def _in_first_turns(graded_map: MultigradedMap, model: Model, dimension: Bounds) -> Closure | None:
+    """Return the closure if linear algebra or elimination finishes in a short turn, else ``None``.
+
+    Either can take a fraction of a second where the other takes minutes, and the map does not show
+    it. ``graded_map`` is its standard grading, and ``dimension`` has bounds by ranks.
+    """
+    is_small = len(graded_map.polynomial_map.coordinates) <= MAX_EARLY_ELIMINATION_COORDINATES
+    if not is_small or model.core() is not None:
+        return None
+    with suppress(errors.TimeLimitError), share(0.15), limited(FIRST_TURN_SECONDS):
+        by_degrees = _by_degrees(graded_map, model, "auto", None, dimension)
+        if not by_degrees.unfinished:
+            return by_degrees
+    with suppress(errors.TimeLimitError), share(0.15), limited(FIRST_TURN_SECONDS):
+        eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
+        if not eliminated.unfinished:
+            return eliminated
+    return None
 
 
 def _chosen_strategy(

@@ -27,7 +27,7 @@ from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
-from m2bridge.ideals.program import explain_factoring_errors
+from m2bridge.ideals.program import explain_factoring_errors, ideal_sort_key, tidy
 from m2bridge.ideals.singular_locus_result import IdealSingularLocus, IrreducibleComponent
 from m2bridge.ideals.varieties import most_minors
 from m2bridge.limits import clock, limited, share
@@ -154,9 +154,14 @@ def projective_singular_locus(
     *,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
+    method: Literal["auto", "jacobian"] = "auto",
     **options: Unpack[RunOptions],
 ) -> IdealSingularLocus[Ideal]:
     """Compute the singular locus of the projective variety of a Zariski closure that is a cone.
+
+    ``auto`` examines double points of the map first, where they apply
+    (:mod:`m2bridge.maps.double_points`) and finish in half of the time, and else uses the Jacobian
+    criterion, as the method ``jacobian`` does.
 
     Parameters
     ----------
@@ -165,6 +170,7 @@ def projective_singular_locus(
         QQ, or a finite field, over which the map is taken.
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
+    method : {"auto", "jacobian"}
     engine, timeout
         A Macaulay2 to use, and the seconds for the whole computation; both optional.
 
@@ -190,7 +196,53 @@ def projective_singular_locus(
                 f"the closure of the {model.title} is not a cone, so that no projective variety"
                 f" belongs to it: {generator_text} is not homogeneous; leave --projective out"
             )
+    if method == "auto":
+        by_double_points = _projective_locus_by_double_points(model, field, variety, ideal)
+        if by_double_points is not None:
+            return by_double_points
     return ideal.projective().singular_locus(title=f"the closure of the {model.title}")
+
+
+def _projective_locus_by_double_points(
+    model: Model, field: CoefficientField, variety: Closure, ideal: Ideal
+) -> IdealSingularLocus[Ideal] | None:
+    """Return the singular locus of the projective variety of a cone by double points.
+
+    ``None`` if they do not apply to the map, or do not finish in half of the time. ``variety`` is
+    the closure, and ``ideal`` its homogeneous ideal.
+    """
+    if why_no_double_points(model, field) or variety.degree is None:
+        return None
+    try:
+        with share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+            primes = double_points(model)
+    except (errors.MethodUnavailableError, errors.TimeLimitError, errors.MemoryLimitError):
+        return None
+    # The locus found is that of the cone: its components have dimensions one more, and the apex,
+    # which is no point of projective space, is left out.
+    components = []
+    for prime, dimension, degree in primes:
+        if dimension > 0:
+            component = Ideal.of(tidy(prime))
+            components.append(IrreducibleComponent(component, dimension - 1, degree))
+    components.sort(key=lambda component: ideal_sort_key(component.ideal))
+    radical = Ideal(ideal.ring, (ideal.ring.sympy_ring.one,))
+    if components:
+        first, *others = [component.ideal for component in components]
+        radical = first.intersect(*others)
+    # The image of a product of projective spaces is irreducible.
+    whole = IrreducibleComponent(ideal, closure_dimension(model) - 1, variety.degree)
+    return IdealSingularLocus(
+        given=ideal,
+        title=f"the closure of the {model.title}",
+        variety=(whole,),
+        components=tuple(components),
+        ideal=radical,
+        engine_version=current().version,
+        seconds=clock().seconds,
+        projective=True,
+        method="double points",
+    )
 
 
 def _planned_methods(

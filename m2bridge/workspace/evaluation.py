@@ -86,6 +86,10 @@ def defined_names(code: str) -> set[str]:
     return names
 
 
+MAX_SYMBOL_CHARS = 1000
+"""The longest name of a symbol; Macaulay2 takes seconds for names of megabytes."""
+
+
 def check_name(name: str) -> str:
     """Return the name, after checking that a symbol of users may have it.
 
@@ -96,6 +100,10 @@ def check_name(name: str) -> str:
     InvalidCaseError
         If no symbol can have the name, it begins with mb, or it is a word of the language.
     """
+    if isinstance(name, str) and len(name) > MAX_SYMBOL_CHARS:
+        raise InvalidCaseError(
+            f"{name:.20}…", f"has {len(name)} characters: names have at most {MAX_SYMBOL_CHARS}"
+        )
     if not isinstance(name, str) or not re.fullmatch(r"(?!mb)[A-Za-z][A-Za-z0-9']*", name):
         rule = "letters and digits such as I or newIdeal2, not beginning with mb"
         raise InvalidCaseError(str(name), f"is not a name in Macaulay2: {rule}")

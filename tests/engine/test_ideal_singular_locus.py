@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from sympy import symbols
 from sympy.polys.rings import PolyElement
 
 from m2bridge import (
@@ -15,6 +16,7 @@ from m2bridge import (
     Ideal,
     IdealSingularLocus,
     Macaulay2,
+    PolynomialMap,
     ideal,
     read_ideal_file,
 )
@@ -26,6 +28,7 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError
 from m2bridge.ideals.varieties import singular_locus
 from m2bridge.limits import Clock
+from m2bridge.maps.singular_locus import projective_singular_locus
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
 
@@ -331,6 +334,29 @@ def test_the_projective_variety_of_a_homogeneous_map(
         invoke("singular-locus", "--map", twisted, "--projective", "--m2", m2, "--json").stdout
     )
     assert (smooth["variety_dimension"], smooth["dimension"], smooth["components"]) == (1, -1, [])
+
+
+def test_projective_loci_by_double_points_and_by_minors(engine: Engine) -> None:
+    """A nodal cubic, a smooth rational quartic, and Steiner's surface with its three lines."""
+    s, t, u = symbols("s t u")
+    nodal = PolynomialMap.from_expressions(
+        [s, t], {"x": s * (s**2 - t**2), "y": t * (s**2 - t**2), "z": s**3}
+    )
+    quartic = PolynomialMap.from_expressions(
+        [s, t], {"x": s**4, "y": s**3 * t, "z": s * t**3, "w": t**4}
+    )
+    steiner = PolynomialMap.from_expressions(
+        [s, t, u], {"x": t * u, "y": s * u, "z": s * t, "w": s**2 + t**2 + u**2}
+    )
+    for case, dimension, count in ((nodal, 0, 1), (quartic, -1, 0), (steiner, 1, 3)):
+        by_pairs = projective_singular_locus(case, engine=engine)
+        by_minors = projective_singular_locus(case, method="jacobian", engine=engine)
+        assert (by_pairs.method, by_minors.method) == ("double points", "Jacobian criterion")
+        assert by_pairs.components == by_minors.components
+        assert by_pairs.ideal == by_minors.ideal
+        assert by_pairs.dimension == dimension
+        assert len(by_pairs.components or ()) == count
+        assert by_pairs.variety_dimension == by_minors.variety_dimension
 
 
 @pytest.mark.slow

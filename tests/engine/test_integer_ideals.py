@@ -121,6 +121,20 @@ def test_saturation_by_forms_that_are_no_coordinates(engine: Engine) -> None:
 
 
 @pytest.mark.macaulay2("each")
+def test_quotients_that_macaulay2_itself_has_wrong(engine: Engine) -> None:
+    """By hand: the first ideal is (4), and the other ideal of the second is the unit ideal."""
+    four = over_integers("4*x^2*y", "4*x*y + 4", "8")
+    assert four.equals(over_integers("4"), engine=engine)  # 4 = 4(1 − xy)(1 + xy) + y·4x²y
+    assert four.quotient("x", engine=engine).generators == (4,)
+    assert four.saturate("x", engine=engine).generators == (4,)
+    given = over_integers("4", "x")
+    # x² and 8 are in the ideal of x and 4, and 2x + 1 is 1 there
+    unit = over_integers("2*x + 1", "x^2", "8")
+    assert given.quotient(unit, engine=engine).equals(given, engine=engine)
+    assert given.saturate(unit, engine=engine).equals(given, engine=engine)
+
+
+@pytest.mark.macaulay2("each")
 def test_elimination_keeps_the_constants(engine: Engine) -> None:
     """x − 2 and 3x − 12 have the common zero modulo 6 only: 6 = 3(x − 2) − (3x − 12)."""
     given = over_integers("x - 2", "3x - 12", "y - x")

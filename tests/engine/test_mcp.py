@@ -287,9 +287,7 @@ async def a_killed_macaulay2_is_an_error_and_the_next_call_has_another(
     assert (await client.call_tool("dimension", SMALL)).structured_content["dimension"] == 5
     kill()
     result = await client.call_tool("dimension", SMALL)
-    if result.is_error:  # it began while the last thread was ending
-        assert "EngineDiedError: Macaulay2" in said(result)
-        result = await client.call_tool("dimension", SMALL)
+    assert not result.is_error, said(result)
     assert result.structured_content["dimension"] == 5
 
 
@@ -301,8 +299,7 @@ async def a_worker_that_is_killed_costs_at_most_its_call(client: Any, folder: Pa
         for pid in workers:
             psutil.Process(pid).kill()
         result = await client.call_tool("dimension", SMALL)
-        if result.is_error:  # nobody knew of its end yet
-            assert "has ended" in said(result)
+        assert not result.is_error
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from m2bridge import ideal
 from m2bridge.convert.answers import parse
 from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
@@ -226,13 +227,23 @@ def test_a_start_is_not_waited_for(program: Path, monkeypatch: pytest.MonkeyPatc
     wait_for_end([pid])
 
 
-def test_a_session_that_dies_while_it_starts(program: Path) -> None:
+def test_a_session_that_is_killed_while_nobody_waits_starts_again(program: Path) -> None:
     with Macaulay2(program) as engine:
         engine.start()
-        assert engine.pid is not None
-        os.kill(engine.pid, signal.SIGKILL)
-        with pytest.raises(EngineDiedError):
-            emitted(engine, "1")
+        for number in range(3):  # while it starts, and then between two runs
+            assert engine.pid is not None
+            os.kill(engine.pid, signal.SIGKILL)
+            assert emitted(engine, str(number)) == number
+
+
+@pytest.mark.macaulay2("any")
+def test_another_thread_that_closes_a_session_is_named(program: Path) -> None:
+    with Macaulay2(program) as engine:
+        assert emitted(engine, "1") == 1
+        when(lambda: answers_so_far(engine), engine.close)
+        with pytest.raises(EngineDiedError, match="another thread: it was closed") as raised:
+            engine.run(Script("slow", 'mbEmit("x", 1)\nwhile true do 1'), timeout=PATIENCE)
+        assert "memory" not in str(raised.value)
         assert emitted(engine, "1") == 1
 
 
@@ -584,3 +595,24 @@ def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
     wait_for(
         lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     )
+
+
+@pytest.mark.macaulay2("any")
+def test_the_limit_of_the_session_ends_turns(program: Path) -> None:
+    """Minimal primes of this ideal take minutes in both orders of the variables, which have turns
+    of five seconds at first.
+    """
+    hard = ideal(
+        "x^5*y + y^5*z + z^5*x + w^3*x - 1",
+        "x^4*z + y^4*w - z^3*x*y + 2",
+        "w^5 + x^3*y*z - y^4 + 3",
+    )
+    with Macaulay2(program, limits=Limits(timeout=0.5)) as engine:
+        emitted(engine, "1")
+        starts = []
+        start = engine._start
+        engine._start = lambda: (starts.append(1), start())[1]  # type: ignore[method-assign]
+        with pytest.raises(TimeLimitError, match=r"limit of 0\.5 seconds") as raised:
+            hard.minimal_primes(engine=engine)
+        assert raised.value.of_session
+        assert len(starts) == 2  # one run for each order

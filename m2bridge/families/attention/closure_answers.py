@@ -5,6 +5,7 @@ The questions themselves, which name, select and summarize the answers without S
 this module.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import monomial_count
@@ -23,6 +24,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     NotApplicableError,
     ParseError,
+    TimeLimitError,
     TooLargeError,
 )
 from m2bridge.families.attention.hypotheses import (
@@ -37,7 +39,10 @@ from m2bridge.families.attention.ideal.sections import (
     sections_series,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.by_degree import degree_for
+from m2bridge.families.attention.observations.by_degree import (
+    MAX_ELIMINATED_COORDINATES,
+    degree_for,
+)
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
@@ -46,8 +51,8 @@ from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSIO
 from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
-from m2bridge.limits import clock, limited
-from m2bridge.maps.closure import closure_script, read_closure
+from m2bridge.limits import clock, limited, share
+from m2bridge.maps.closure import closure, closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.degrees.polar_result import PolarDegrees
@@ -61,6 +66,10 @@ from m2bridge.maps.singular_locus import jacobian_script
 
 MAX_PROVED_CORE_MONOMIALS = 2_000_000
 """The largest number of monomials in the last degree of a proof that is verified in minutes."""
+MAX_FIRST_ELIMINATION_SECONDS = 60.0
+"""Seconds of elimination for a certificate without a limit, before linear algebra is tried."""
+MAX_LINEAR_ALGEBRA_SECONDS = 300.0
+"""Seconds of linear algebra without a limit, before elimination has the rest of the time."""
 MAX_EQUATION_COORDINATES = 400
 """The largest number of coordinates, which grows as d³ d'; larger cases are refused."""
 
@@ -140,7 +149,10 @@ def _singular_locus_script(model: Model, field: CoefficientField, method: str) -
 
 
 def observe_closure(model: SingleLayerAttention) -> Closure:
-    """Compute the closure by elimination, and all of its invariants.
+    """Compute the closure, and all of its invariants.
+
+    In few coordinates elimination has a part of the time at first. Then linear algebra is tried,
+    which counts if it finds the whole ideal, and elimination has the rest.
 
     Raises
     ------
@@ -149,9 +161,21 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
     """
     # the block sets no limit: it starts the clock for the seconds of the result
     with limited(None):
-        chosen = as_model(model)
-        answer = answer_to(closure_program(model))
-        return read_closure(answer, chosen, QQ, "elimination", current().version)
+        if model.coordinate_count <= MAX_ELIMINATED_COORDINATES:
+            with suppress(TimeLimitError), share(0.5, otherwise=MAX_FIRST_ELIMINATION_SECONDS):
+                return _closure_by_elimination(model)
+        with suppress(TimeLimitError), share(0.5, otherwise=MAX_LINEAR_ALGEBRA_SECONDS):
+            found = closure(model)
+            is_whole = found.ideal is not None and found.completeness.proved
+            if is_whole and found.degree is not None and found.hilbert_series is not None:
+                return found
+        return _closure_by_elimination(model)
+
+
+def _closure_by_elimination(model: SingleLayerAttention) -> Closure:
+    """Return the closure with all that elimination finds; raise EngineError at a limit."""
+    answer = answer_to(closure_program(model))
+    return read_closure(answer, as_model(model), QQ, "elimination", current().version)
 
 
 def closure_program(model: SingleLayerAttention) -> Script:

@@ -1,6 +1,6 @@
 """Questions about one closure that certificates answer.
 
-There are three: the closure by elimination, its equations up to a degree by exact linear algebra,
+There are three: the whole closure, its equations up to a degree by exact linear algebra,
 and its polar degrees by the theorem of the family. None of the answers is a verdict. They are
 computed in ``closure_answers``, which needs SymPy; it is imported when something is computed, as a
 batch is planned without it.
@@ -33,7 +33,7 @@ It depends on the case alone, so that everybody asks the same questions.
 
 
 class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
-    """The question about the closure: dimension, degree and generators, by elimination."""
+    """The question about the closure: dimension, degree and generators of its ideal."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
     text = "Dimension, degree and generators of the ideal of the Zariski closure."
 
     def observe(self, model: SingleLayerAttention) -> Closure:
-        """Compute the closure by elimination, and all of its invariants."""
+        """Compute the closure, and all of its invariants."""
         with importing():
             from m2bridge.families.attention.closure_answers import observe_closure
 

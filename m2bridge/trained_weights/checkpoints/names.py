@@ -239,6 +239,10 @@ def _as_rows_are_cut(
     return replace(layer, cut="unknown", readings=layout.as_rows)
 
 
+MAX_GIVEN_NAME_CHARS = 10_000
+"""The longest name of an array that is looked for."""
+
+
 def named_layers(
     available: Mapping[str, Tensor], names: Mapping[str, str | None], said: StoredAs | None = None
 ) -> list[LayerTensors]:
@@ -263,6 +267,10 @@ def named_layers(
         no layer.
     """
     given = {option: name for option, name in names.items() if name}
+    for option, name in given.items():
+        if len(name) > MAX_GIVEN_NAME_CHARS:  # before it becomes a regular expression
+            message = f"has {len(name)} characters: names have at most {MAX_GIVEN_NAME_CHARS}"
+            raise InvalidCaseError(option, message)
     letters = _names_by_letters(given)
     layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
     # A layer may lack O only if the name of O is not given.

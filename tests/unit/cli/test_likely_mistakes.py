@@ -86,6 +86,13 @@ WORDS = {
         "groebner",
     ): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
     ("script", "fibres", *CASE, "--field", "GF(101)"): "must be QQ for fibres, not GF(101)",
+    (
+        "script",
+        "fibres",
+        *CASE,
+        "--coordinates",
+        "full",
+    ): "Option '--coordinates' has no effect with fibres",
     ("closure", *CASE, "--field", "GF(4)"): "GF(4) is not a prime field: 4 is not a prime number",
     ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
     (
@@ -617,7 +624,7 @@ certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
 AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
-WorkspaceLostError Weights weights Store Task tasks
+WorkspaceLostError WrongAnswerError Weights weights Store Task tasks
 CriticalPoints critical_points EDDegree ed_degree
 """
 
