@@ -54,13 +54,7 @@ html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
 html_domain_indices = False  # the menu and the search lead to all of them
 html_math_renderer = "mathml"
-pages_without_terms = (
-    "changelog",
-    "benchmarks",
-    "contributing",
-    "architecture",
-    "testing",
-)
+pages_without_terms = ("changelog", "benchmarks", "contributing", "architecture", "testing")
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from numbers import Integral
-from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from m2bridge.errors import InvalidCaseError, elements

@@ -36,11 +36,7 @@ from m2bridge.algebra import linear_algebra
 from m2bridge.algebra.numbers import primes_from, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms, packed
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.elimination import (
-    Echelon,
-    ModularElimination,
-    Substitution,
-)
+from m2bridge.implicitization.elimination import Echelon, ModularElimination, Substitution
 from m2bridge.implicitization.graded_pieces import (
     DegreePieces,
     GradedPiece,

@@ -208,9 +208,7 @@ def test_images(engine: Engine) -> None:
 @pytest.mark.macaulay2("each")
 def test_groups_of_names(engine: Engine) -> None:
     """Names that mean something to Macaulay2, in any alphabet, with indices."""
-    given_ideal = ideal(
-        "e*i", "ω*gens - c_1_2", "res^2*c_1", variables="c_1 c_1_2 e gens i res ω"
-    )
+    given_ideal = ideal("e*i", "ω*gens - c_1_2", "res^2*c_1", variables="c_1 c_1_2 e gens i res ω")
     assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine=engine)
     assert {prime.ring for prime in given_ideal.minimal_primes(engine=engine)} == {given_ideal.ring}
     union = given_ideal.minimal_primes(engine=engine)

@@ -375,11 +375,12 @@ class Expansion:
                         value = hessian[i].get(j, 0) + self.nu[index] * coefficient
                         hessian[i][j] = value
         H = _modulo(hessian, range(len(self.entries)))
-        directions = []
+        directions: list[dict[Entry, int]] = []
         for x in tangents(self.weights, self.head):
-            directions.append(
-                {(name, i, j): y for name, matrix in x.items() for (i, j), y in matrix.items()}
-            )
+            direction: dict[Entry, int] = {}
+            for name, matrix in x.items():
+                direction |= {(name, i, j): value for (i, j), value in matrix.items()}
+            directions.append(direction)
         T = _modulo(directions, self.entries)
         form = T * (_modulo(weighted, self.indices) * self.D.transpose() - H)
         return int(form.rank())
