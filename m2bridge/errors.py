@@ -288,6 +288,11 @@ class WrongAnswerError(ContradictionError):
     """An answer of Macaulay2 that is false: an identity that follows from it does not hold.
 
     Macaulay2 tests the identities in the program that has the answer, see ``m2scripts/checks.m2``.
+
+    Examples
+    --------
+    >>> issubclass(WrongAnswerError, ContradictionError)
+    True
     """
 
 

@@ -372,7 +372,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"point": (1, 2, 3)}, InvalidCaseError, "3 numbers for 2 coordinates"),
     ({"point": (0.5, 1)}, ConversionError, "not exact"),
     ({"point": "1, y"}, ConversionError, "not a rational number"),
-    ({"point": 1}, ConversionError, "not a list of numbers"),
+    ({"point": 1}, InvalidCaseError, "must be a list of numbers, not 1"),
     ({"method": "parametrization"}, InvalidCaseError, "not for ideals"),
     ({"method": "slices"}, InvalidCaseError, "slices"),
 ]

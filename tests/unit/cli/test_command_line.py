@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 import pytest
+from flint import arb
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
@@ -754,5 +755,6 @@ def test_the_last_of_several_values_counts(arguments: list[str], found: str | No
     ],
 )
 def test_a_loss_that_may_be_zero_is_rounded_up(loss: tuple[float, float], words: str) -> None:
-    point: Any = SimpleNamespace(loss=loss)
+    lower, upper = map(arb, loss)
+    point: Any = SimpleNamespace(loss_interval=lower.union(upper))
     assert _loss_text(point) == words

@@ -36,6 +36,8 @@ class Answered(Conversation):
         arguments: Sequence[str],
         limit: float | None,
         waited: float,
+        *,
+        is_first: bool,
     ) -> Reply:
         self.seen.append(limit)
         return Reply(nonce="n1", records=('{"end":"n1","records":0}',), output="", seconds=0.0)

@@ -363,7 +363,6 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
         * the dimension is not that of the source less one;
         * an orbit that is smooth by its fibre has more tangent vectors than the dimension;
         * an orbit that is singular is smooth by equations;
-        * an orbit has more tangent vectors than equations allow;
         * an orbit in the closure of a singular one is smooth.
     """
     _check_dimension(dimension, model)
@@ -376,8 +375,6 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
             raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
         if fact.singular and most == dimension:
             raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
-        if most < lower:
-            raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
         # the singular locus is closed, so it contains the closures of singular orbits
         if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
