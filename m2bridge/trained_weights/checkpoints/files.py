@@ -258,12 +258,21 @@ def _read_index(index: Path) -> dict[str, str]:
     return files
 
 
+MAX_ARRAY_NAME_CHARS = 2000
+"""Characters of the name of an array: the rules for names take a time that grows with them."""
+
+
 def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
     """Return the arrays by their names; ConversionError if two have the same name, as it is not
-    known which of them is meant.
+    known which of them is meant, or if a name is very long.
     """
     found: dict[str, Tensor] = {}
     for item in items:
+        if len(item.name) > MAX_ARRAY_NAME_CHARS:
+            raise ConversionError(
+                f"the name '{item.name:.60}…' of an array has {len(item.name)} characters; at most"
+                f" {MAX_ARRAY_NAME_CHARS} are read"
+            )
         if item.name in found:
             raise ConversionError(f"two arrays have the name '{item.name:.60}'")
         found[item.name] = item
