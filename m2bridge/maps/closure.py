@@ -43,7 +43,8 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
 FIRST_TURN_SECONDS = 2.0
-"""The time for linear algebra, and then for elimination, before linear algebra has the rest."""
+"""The time for linear algebra, and then twice as much for elimination, which may have to start
+Macaulay2, before linear algebra has the rest."""
 MAX_EARLY_ELIMINATION_COORDINATES = 12
 """With more coordinates elimination seldom ends in its first turn, and has none."""
 MAX_DEGREEWISE_COORDINATES = 12
@@ -179,7 +180,7 @@ def _in_first_turns(graded_map: MultigradedMap, model: Model, dimension: Bounds)
         by_degrees = _by_degrees(graded_map, model, "auto", None, dimension)
         if not by_degrees.unfinished:
             return by_degrees
-    with suppress(errors.TimeLimitError), share(0.15), limited(FIRST_TURN_SECONDS):
+    with suppress(errors.TimeLimitError), share(0.15), limited(2 * FIRST_TURN_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
         if not eliminated.unfinished:
             return eliminated

@@ -4,14 +4,15 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import NoReturn
 
 import pytest
 from sympy import Expr, Poly, Symbol, symbols
 
-from m2bridge import CoefficientField, Engine, PolynomialMap, closure, ideal
+from m2bridge import CoefficientField, Engine, PolynomialMap, closure, ideal, read_map
 from m2bridge.algebra.field import QQ
-from m2bridge.errors import MethodUnavailableError
-from m2bridge.maps import completeness, toric
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.maps import closure as closure_module, completeness, toric
 from m2bridge.maps.equations import graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 
@@ -242,3 +243,33 @@ def test_rational_functions_as_coordinates(engine: Engine) -> None:
         assert found.ideal == ideal("x^2 + y^2 = 1", field=field)
     surface = PolynomialMap.from_expressions([s, t], {"x": s / t, "y": t / s, "z": s + t})
     assert closure(surface, engine=engine).ideal == ideal("x*y - 1", variables="x y z")
+
+
+SLOW_FOR_LINEAR_ALGEBRA = """
+[map]
+parameters = ["v", "w", "a", "b", "c"]
+
+[coordinates]
+x = "(v+w)*(b^2*v^4-a^2*v^3*w+3*b^2*v^3*w+c^2*v^3*w-3*a^2*v^2*w^2+3*b^2*v^2*w^2+3*c^2*v^2*w^2-a^2*v*w^3+b^2*v*w^3+3*c^2*v*w^3+c^2*w^4)"
+y = "-w*(-b^2*v^4-2*b^2*v^3*w-a^2*v*w^3+b^2*v*w^3+c^2*v*w^3+c^2*w^4)"
+z = "-v*(b^2*v^4-a^2*v^3*w+b^2*v^3*w+c^2*v^3*w-2*c^2*v*w^3-c^2*w^4)"
+A = "a"
+B = "b"
+C = "c"
+"""
+
+
+def test_elimination_has_its_turn_where_linear_algebra_is_slow(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elimination takes a second for this map; linear algebra, here of no end, twenty."""
+
+    def without_end(*_: object) -> NoReturn:
+        raise TimeLimitError("linear algebra reached no end")
+
+    monkeypatch.setattr(closure_module, "_by_degrees", without_end)
+    monkeypatch.setattr(closure_module, "FIRST_TURN_SECONDS", 300.0)
+    source, _title = read_map(SLOW_FOR_LINEAR_ALGEBRA)
+    found = closure(source, engine=engine)
+    assert (found.strategy, found.completeness.proved) == ("elimination", True)
+    assert (found.dimension, found.degree) == (5, 13)
