@@ -119,6 +119,10 @@ def leave_no_dump() -> None:
     _lower(resource.RLIMIT_CORE, 0)
 
 
+FILE_SIZE_COMMAND = "ulimit -f"
+"""The command of a shell that shows and changes the largest size of a file."""
+
+
 def max_open_files() -> int | None:
     """Return how many files this process may have open at once; ``None`` if that is unlimited.
 

@@ -40,7 +40,7 @@ from m2bridge.errors import (
 )
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
-from m2bridge.system import m2script
+from m2bridge.system import FILE_SIZE_COMMAND, m2script
 
 # No setup file of the user, no banner, no prompts; the same random seed at each start.
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
@@ -508,7 +508,7 @@ def _write_code(path: Path, text: str) -> None:
     except OSError as reason:
         raise EngineError(
             f"the temporary file {str(path)!r} cannot be written: {reason.strerror or reason};"
-            " TMPDIR names the folder, and ulimit -f the largest size of a file"
+            f" TMPDIR names the folder, and {FILE_SIZE_COMMAND} the largest size of a file"
         ) from None
 
 

@@ -28,6 +28,7 @@ from m2bridge.errors import (
 )
 from m2bridge.limits import Limits
 from m2bridge.system import (
+    FILE_SIZE_COMMAND,
     LIMIT_REFUSED_STATUS,
     address_space,
     exit_text,
@@ -360,5 +361,5 @@ def ending(status: int | None) -> str:
     if signal_of(status) == signal.SIGXFSZ:
         folder_of_answers = tempfile.gettempdir()
         hint = f" (a file, such as that of its answers in {folder_of_answers}, became larger than"
-        hint += " the limit on the size of files, ulimit -f)"
+        hint += f" the limit on the size of files, {FILE_SIZE_COMMAND})"
     return exit_text(status) + hint
