@@ -258,7 +258,7 @@ def _read_index(index: Path) -> dict[str, str]:
     return files
 
 
-MAX_ARRAY_NAME_CHARS = 2000
+MAX_ARRAY_NAME_CHARS = 100_000
 """Characters of the name of an array: the rules for names take a time that grows with them."""
 
 
