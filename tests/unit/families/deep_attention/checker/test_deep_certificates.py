@@ -26,7 +26,7 @@ from m2bridge.families.deep_attention.checker import (
 )
 from m2bridge.families.deep_attention.checker.matrices import product as matrix_product, transposed
 from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
-from m2bridge.families.deep_attention.checker.predictions import name, read, upper_bound
+from m2bridge.families.deep_attention.checker.predictions import Network, name, read, upper_bound
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
@@ -185,12 +185,7 @@ def test_what_is_large_is_priced_before_it_is_made(
         assert entries < 10**8, f"matrices with {entries} entries"
         return flint.nmod_mat(rows, columns, *more)
 
-    def matrix(draws: Any, rows: int, columns: int) -> Any:
-        assert rows * columns < 10**7
-        return [[next(draws) for _ in range(columns)] for _ in range(rows)]
-
     monkeypatch.setattr(checker_observables, "flint", Mock(wraps=flint, nmod_mat=counted))
-    monkeypatch.setattr(checker_fibres, "_matrix", matrix)
     (plain,) = certify_all(DeepAttention((2, 2, 2), 2), ["L"])
     about = plain.case | case
     for question in questions(NAME):
@@ -415,6 +410,50 @@ def truncated(*factors: Any) -> Any:
     for B in others:
         result = [[entry.truncate(2) for entry in row] for row in matrix_product(result, B)]
     return result
+
+
+def virtual_weights_of_a_draw(network: Network) -> checker_fibres.VirtualWeights:
+    """Of random A_k = KᵀQ and V_k, multiplied out."""
+    random = Random(5)
+
+    def draw(rows: int, columns: int) -> list[list[int]]:
+        return [[random.randint(1, 50) for _ in range(columns)] for _ in range(rows)]
+
+    entering = [[int(i == j) for j in range(network.widths[0])] for i in range(network.widths[0])]
+    attention = []
+    for before, after, a in network.layers:
+        A = matrix_product(transposed(draw(a, before)), draw(a, before))
+        attention.append(matrix_product(transposed(entering), A, entering))
+        entering = matrix_product(draw(after, before), entering)
+    return checker_fibres.VirtualWeights(attention, entering)
+
+
+@pytest.mark.parametrize(
+    ("widths", "a", "t"),
+    [
+        ((2, 1), 1, 1),
+        ((3, 2), 2, 3),
+        ((2, 2, 2), (1, 1), 2),
+        ((2, 1, 2), (1, 2), 1),
+        ((2, 1, 2), (2, 1), 2),
+        ((2, 2, 1), (2, 1), 1),
+        ((2, 3, 1), (2, 2), 2),
+        ((1, 2, 3), (1, 2), 2),
+    ],
+    ids=str,
+)
+def test_fibres_in_normal_form(
+    widths: tuple[int, ...], a: Any, t: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base change takes general weights to them, and keeps the dimension and the degree."""
+    network = read(DeepAttention(widths, a, t).to_json())
+    weights = checker_fibres.random_virtual_weights(network)
+    ranks = [flint.fmpz_mat(A).rank() for A in (*weights.attention, weights.M)]
+    assert ranks == [*network.ranks, min(widths)]
+    assert [A[0][0] for A in (*weights.attention, weights.M)] == [1] * (network.depth + 1)
+    in_normal_form = checker_fibres.fibre.__wrapped__(network)
+    monkeypatch.setattr(checker_fibres, "random_virtual_weights", virtual_weights_of_a_draw)
+    assert checker_fibres.fibre.__wrapped__(network) == in_normal_form
 
 
 def test_the_normal_form_is_one_word() -> None:
