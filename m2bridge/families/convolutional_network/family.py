@@ -51,8 +51,8 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
         """Return the program of Macaulay2 that finds degree or fibres.
 
-        ``key`` is that of a statement, and the observable of this statement has the same name.
-        ``None`` for the dimension, and for r = 1: nothing is computed by Macaulay2 then.
+        ``key`` is that of a statement, and of its observable. ``None`` for the dimension, and for
+        r = 1.
         """
         from m2bridge.families.convolutional_network.fibres import fibres_script
         from m2bridge.families.convolutional_network.observation import types_for

@@ -7,8 +7,7 @@ spaces, with its multiplicity. Their ideal has the coefficients of φ(w) − f a
 
 Here φ(w) is the function of L filters w_i of sizes k_i with the activation degree r. A *type of
 zeros* says how many zeros filters have at their ends (:class:`ZeroType`); fibres are computed over
-one function of each type. A :class:`~m2bridge.engine.script.Script` is a program of Macaulay2,
-rendered from a template.
+one function of each type.
 """
 
 from __future__ import annotations
@@ -58,15 +57,6 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
     """Return the length of the fibre over one function of each type of zeros, for r ≥ 2.
 
     The length is the number of points of the fibre, filters up to rescaling, with multiplicities.
-
-    Raises
-    ------
-    TooLargeError
-        If the network is too large.
-    ContradictionError
-        If a fibre is not finite, or its length not an integer.
-    EngineError
-        If Macaulay2 did not finish.
     """
     # for each type the dimension and the degree of the set of all filters with the function
     answer = answer_to(fibres_script(network, types))
@@ -89,14 +79,12 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
 
     Its answer ``fibres`` is a list of pairs, one for each type: the dimension and the degree of the
     set of all filters with the function of the filters :func:`filters_of` of this type.
-
-    Raises
-    ------
-    TooLargeError
-        If the network is too large.
     """
     check_fibres_computable(network)
-    weights = _weight_names(network)
+    # w_(i,1), … are the entries of filter i
+    weights = [
+        [f"w_({i},{a})" for a in range(1, size + 1)] for i, size in enumerate(network.filters, 1)
+    ]
     filters_of_types = [_m2_list(map(_m2_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
@@ -112,14 +100,6 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "points": _m2_list(filters_of_types),
         },
     )
-
-
-def _weight_names(network: FilterSizes) -> list[list[str]]:
-    """Return for each filter the names of its entries in Macaulay2: ``w_(i,1)``, … for filter i."""
-    names = []
-    for i, size in enumerate(network.filters, 1):
-        names.append([f"w_({i},{a})" for a in range(1, size + 1)])
-    return names
 
 
 def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:

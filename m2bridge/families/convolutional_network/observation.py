@@ -33,34 +33,19 @@ BY_ENGINE = frozenset(("degree", *ABOUT_FIBRES))
 class ObservedConvolution(Observed):
     """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`.
 
-    Parameters
-    ----------
-    model : FilterSizes
-    rank : RankResult
-        The dimension of the closure.
-    source_degree : int or None
-        The degree of the product of projective spaces of filters; ``None`` if it was not computed.
-    general_fibre : int or None
-        The length of the fibre over a function of filters without zeros; ``None`` if it was not
-        computed.
-    zero_types : tuple of ZeroType
-        All types of zeros; empty if their fibres were not computed.
-    fibre_lengths : tuple of int
-        The length of the fibre over one function of each of these types.
-    reason : str
-        Why the degree or fibres that were asked for are not known; empty if they are.
-    unfinished : str
-        The limit that was reached, or empty.
+    ``None`` and empty are what was not computed.
     """
 
     model: FilterSizes
-    rank: RankResult
-    source_degree: int | None = None
+    rank: RankResult  # the dimension of the closure
+    source_degree: int | None = None  # of the product of projective spaces of filters
+    # the length of the fibre over a function of filters without zeros
     general_fibre: int | None = None
     zero_types: tuple[ZeroType, ...] = ()
-    fibre_lengths: tuple[int, ...] = ()
+    fibre_lengths: tuple[int, ...] = ()  # over one function of each of these types
+    # why the degree or fibres that were asked for are not known
     reason: str = ""
-    unfinished: str = ""
+    unfinished: str = ""  # the limit that was reached
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
@@ -77,9 +62,8 @@ class ObservedConvolution(Observed):
     def value(self, observable: str) -> Value | None:
         """Return the dimension, degree, or a number for each type of zeros; ``None`` if unknown.
 
-        For ``fibres`` the numbers are lengths of fibres; for ``singular`` a number is 1 if the
-        fibre is more than one reduced point, else 0. They have the name of the one method that
-        found them, ``lengths_of_fibres``.
+        For ``singular`` a number is 1 if the fibre is more than one reduced point, else 0. Numbers
+        have the name of the one method that found them, ``lengths_of_fibres``.
         """
         if observable == "dimension":
             return self.rank.exact
@@ -109,10 +93,7 @@ class ObservedConvolution(Observed):
         return {name: value for name, value in numbers.items() if value is not None}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the dimension, the degree and the number of types of zeros, as far as known.
-
-        Each is a pair of the name of a row and its text, for the page of a result.
-        """
+        """Return the dimension, the degree and the number of types of zeros, as far as known."""
         dimension = str(self.rank)
         if self.rank.exact is not None:
             dimension += " affine (proved)"
@@ -128,14 +109,7 @@ class ObservedConvolution(Observed):
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``.
-
-        Its keys are ``dimension``, ``lower_bound`` and ``upper_bound`` of the dimension of the
-        closure; ``degree``, ``source_degree`` and ``general_fibre``, as in the attributes; and
-        ``fibres``, a list with the ``length`` of the fibre over a function of each type of zeros:
-        ``zeros`` are the numbers e_i of zeros at both ends of each filter, and ``leading`` is the
-        number P of zeros in front of all filters together.
-        """
+        """Return a dictionary for ``json.dumps``, with the length of the fibre for each type."""
         fibres = [
             {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
             for zeros, length in zip(self.zero_types, self.fibre_lengths, strict=True)
@@ -154,70 +128,39 @@ def observe(
 ) -> ObservedConvolution:
     """Observe the dimension, and the degree and the fibres if they are among the observables.
 
-    For r = 1 neither degree nor fibres are observed, since the statements about these are about
-    r ≥ 2. If degree or fibres are too large to compute, or a limit is reached, the observation says
-    so in ``reason`` or ``unfinished``. With ``certified``, for a certificate, it is an error.
-
-    Raises
-    ------
-    TooLargeError
-        If ``certified`` is true, and the network is too large.
-    TimeLimitError, MemoryLimitError
-        If ``certified`` is true, and a limit is reached.
-    EngineError
-        If Macaulay2 failed in another way.
+    For r = 1 neither is observed, since the statements about these are about r ≥ 2. A certificate
+    is complete, or an error.
     """
     # no limit of its own, but that of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
         rank = rank_result(network)
-        wanted_observables = BY_ENGINE & set(observables)
-        if not wanted_observables or network.degree == 1:
+        wanted = BY_ENGINE & set(observables)
+        if not wanted or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
-        # further fields of the observation, {name: value}: the degree of the source and the lengths
-        # of fibres, or why they are missing
+        # further fields of the observation, {name: value}, or why they are missing
         fields: dict[str, Any] = {}
         try:
-            fields = _degree_and_fibres(network, wanted_observables)
+            types = types_for(network, wanted)
+            lengths = fibre_lengths(network, types)
+            fields = {"engine_version": current().version}
+            if "degree" in wanted:
+                # filters without zeros are of the first type
+                fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
+            if not ABOUT_FIBRES.isdisjoint(wanted):
+                fields |= {"zero_types": types, "fibre_lengths": lengths}
         except TooLargeError as reason:
-            if certified:  # a certificate is complete, or there is none
+            if certified:
                 raise
-            fields["reason"] = str(reason)
+            fields = {"reason": str(reason)}
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
-            fields["unfinished"] = str(limit)
+            fields = {"unfinished": str(limit)}
         return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds, **fields)
 
 
-def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
-
-    These are ``engine_version``; for ``degree`` also ``source_degree`` and ``general_fibre``, and
-    for ``fibres`` and ``singular`` also ``zero_types`` and ``fibre_lengths``. ``wanted`` are
-    observables that need Macaulay2; fields about other observables are left out.
-    """
-    types = types_for(network, wanted)
-    lengths = fibre_lengths(network, types)
-    fields: dict[str, Any] = {"engine_version": current().version}
-    if "degree" in wanted:
-        # filters without zeros are of the first type
-        fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
-    if not ABOUT_FIBRES.isdisjoint(wanted):
-        fields |= {"zero_types": types, "fibre_lengths": lengths}
-    return fields
-
-
 def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:
-    """Return the types of zeros whose fibres answer these observables.
-
-    They are all types for ``fibres`` and ``singular``; for other observables only the first type,
-    that of filters without zeros.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many types.
-    """
+    """Return the types of zeros whose fibres answer these observables: the first one, or all."""
     if ABOUT_FIBRES.isdisjoint(observables):
         return (next(network.zero_types()),)
     return checked_zero_types(network)

@@ -26,7 +26,13 @@ from m2bridge.families.deep_attention.checker import (
 )
 from m2bridge.families.deep_attention.checker.matrices import product as matrix_product, transposed
 from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
-from m2bridge.families.deep_attention.checker.predictions import Network, name, read, upper_bound
+from m2bridge.families.deep_attention.checker.predictions import (
+    Network,
+    SizesOfLayer,
+    name,
+    read,
+    upper_bound,
+)
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
@@ -370,11 +376,11 @@ def test_the_gradient_of_the_checker_is_the_derivative(skip: bool) -> None:
     random = Random(8)
     layers = []
     for before, after, rank in zip(widths, widths[1:], a, strict=False):
-        layers.append(checker_observables._random_heads(2, (before, after, rank), random))
-    gradient = checker_observables._gradient(layers, skip, tokens, Random(9))
-    again = Random(9)
-    X = checker_observables._random(widths[0], tokens, again).table()
-    G = checker_observables._random(widths[-1], tokens, again).table()
+        sizes = SizesOfLayer(before, after, rank)
+        layers.append([checker_observables.random_head(sizes, random) for _ in range(2)])
+    X, G = (checker_observables._random(width, tokens, random) for width in (widths[0], widths[-1]))
+    gradient = checker_observables.gradient(layers, skip, X, G)
+    X, G = X.table(), G.table()
     direction = [random.randrange(p) for _ in gradient]
     moves = iter(direction)
     moved = []
