@@ -69,7 +69,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
             f"linear functions of one token, of rank at most {network.rank}",
         )
     elif network.is_plain:
-        yield _virtual_bound(network)
+        yield virtual_bound(network)
     else:
         yield layered_bound(network)
     # with more inputs the number of coefficients is seldom the least bound
@@ -77,7 +77,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
         yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
 
-def _virtual_bound(network: NetworkSizes) -> Bounds:
+def virtual_bound(network: NetworkSizes) -> Bounds:
     """Return the upper bound by the virtual weights A'_k, of a plain network."""
     # after this layer only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
