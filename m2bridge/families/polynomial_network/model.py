@@ -259,7 +259,7 @@ class PolynomialNetwork(DifferentiableModel):
         return gradients
 
     def _layers_at(self, x: Row, parameters: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
-        """Return for each layer the rows of W_i, the input y_{i−1}, and the slopes of the latter."""
+        """Return for each layer the rows of W_i, its input y_{i−1}, and the slopes of this."""
         layers: list[tuple[list[Row], Row, Row]] = []
         y = list(x)
         # the input of the first layer is no power: its slopes are not used

@@ -19,6 +19,7 @@ variables of the ring are ε, then the entries of S row by row, from the diagona
 """
 
 from collections.abc import Sequence
+from operator import add
 from typing import Any
 
 import flint
@@ -101,10 +102,16 @@ def _row_determines_c_and_w(S: Matrix) -> bool:
     they have rank 1, the difference has rank at most 2, and a multiple of the unit matrix has rank
     0 or 3: they are equal.
     """
-    images = {(i, j): product([S[i]], _skew(_unit(j)))[0] for i in range(3) for j in range(3)}
-    of_unit_matrix = [sum(images[i, i][j] for i in range(3)) for j in range(3)]
+    images = []
+    of_unit_matrix = [0 * S[0][0]] * 3
+    for i in range(3):
+        for j in range(3):
+            image = product([S[i]], _skew(_unit(j)))[0]
+            images.append(image)
+            if i == j:
+                of_unit_matrix = list(map(add, of_unit_matrix, image))
     unit_matrix_goes_to_zero = all(entry == 0 for entry in of_unit_matrix)
-    return unit_matrix_goes_to_zero and _rank_of_rows(list(images.values())) == 8
+    return unit_matrix_goes_to_zero and _rank_of_rows(images) == 8
 
 
 def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
