@@ -54,8 +54,7 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
         ``key`` is that of a statement, and of its observable. ``None`` for the dimension, and for
         r = 1.
         """
-        from m2bridge.families.convolutional_network.fibres import fibres_script
-        from m2bridge.families.convolutional_network.observation import types_for
+        from m2bridge.families.convolutional_network.observation import fibres_script, types_for
 
         if not model.needs_engine({key}):
             return None

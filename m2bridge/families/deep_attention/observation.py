@@ -41,6 +41,12 @@ from m2bridge.families.deep_attention.bounds import (
     full_rank,
     multiplicities_of_tokens,
 )
+from m2bridge.families.deep_attention.matrix_words import (
+    TOKENS,
+    UNIT_MATRIX,
+    layer_of_letters,
+    letters,
+)
 from m2bridge.families.deep_attention.network import (
     Balls,
     HeadMatrices,
@@ -57,7 +63,6 @@ from m2bridge.families.deep_attention.shape import (
     virtual_dimension,
 )
 from m2bridge.families.deep_attention.upper_bounds import certified_bound
-from m2bridge.families.deep_attention.words import TOKENS, UNIT_MATRIX, layer_of_letters, letters
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds

@@ -34,8 +34,8 @@ import islpy as isl
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.bounds import columns_and_rank
+from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.words import WordSum
 from m2bridge.limits import check_deadline_in
 
 Pieces = Sequence[tuple[str, str]]

@@ -18,12 +18,13 @@ from m2bridge.certificates.form import read
 from m2bridge.errors import CertificateError, InvalidCaseError, TooExpensiveError, TooLargeError
 from m2bridge.families.convolutional_network import checker, polar, statements
 from m2bridge.families.convolutional_network.family import FAMILY
-from m2bridge.families.convolutional_network.fibres import (
+from m2bridge.families.convolutional_network.observation import (
     check_fibres_computable,
     checked_zero_types,
     filters_of,
+    observe,
+    source_degree,
 )
-from m2bridge.families.convolutional_network.observation import observe, source_degree
 from m2bridge.families.convolutional_network.shape import ZeroType
 from m2bridge.maps.jacobian_rank import rank_result
 

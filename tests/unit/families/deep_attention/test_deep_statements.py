@@ -30,6 +30,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
     read,
 )
 from m2bridge.families.deep_attention.fibres import GenericFibre
+from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVERS, can_be_certified, observe
 from m2bridge.families.deep_attention.shape import (
@@ -43,7 +44,6 @@ from m2bridge.families.deep_attention.statements import (
     equation_16,
     expectations,
 )
-from m2bridge.families.deep_attention.words import WordSum
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.statements.statement import GlobalStatement
 from tests.limits import RecordedEngine

@@ -55,9 +55,9 @@ from m2bridge.families.deep_attention.checker.predictions import (
     upper_bound,
     virtual_weights_dimension,
 )
+from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
-from m2bridge.families.deep_attention.words import WordSum
 from m2bridge.families.registry import family
 from tests.changing import changed, leaves, others
 from tests.checking import verify
