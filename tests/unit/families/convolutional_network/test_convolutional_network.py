@@ -15,6 +15,7 @@ from sympy import Poly, symbols
 
 from m2bridge import ConvolutionalNetwork
 from m2bridge.certificates.form import read
+from m2bridge.certification.verify import verify_path
 from m2bridge.errors import CertificateError, InvalidCaseError, TooExpensiveError, TooLargeError
 from m2bridge.families.convolutional_network import checker, polar, statements
 from m2bridge.families.convolutional_network.family import FAMILY
@@ -281,6 +282,13 @@ def test_the_checker_prices_before_it_computes() -> None:
 def test_what_is_no_case_has_no_name(case: dict[str, Any]) -> None:
     with pytest.raises(CertificateError):
         checker.name(case)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(CERTIFICATES.glob("convolutional/*.json")), ids=lambda path: path.stem
+)
+def test_a_sample_is_accepted(path: Path) -> None:
+    assert verify_path(path).accepted, verify_path(path)
 
 
 def test_a_special_function_would_be_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
