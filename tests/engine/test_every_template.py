@@ -30,8 +30,8 @@ from m2bridge.engine import Engine, Transcript, using
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.orbits.singular_orbits import orbit_script
-from m2bridge.families.convolutional_network.fibres import fibres_script
 from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
+from m2bridge.families.convolutional_network.observation import fibres_script
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.ideals.ideal import Ideal

@@ -70,10 +70,10 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
-from m2bridge.families.convolutional_network.fibres import (
+from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
+from m2bridge.families.convolutional_network.observation import (
     fibres_script as convolutional_fibres_script,
 )
-from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.program import question

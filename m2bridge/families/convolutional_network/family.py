@@ -51,11 +51,10 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
         """Return the program of Macaulay2 that finds degree or fibres.
 
-        ``key`` is that of a statement, and the observable of this statement has the same name.
-        ``None`` for the dimension, and for r = 1: nothing is computed by Macaulay2 then.
+        ``key`` is that of a statement, and of its observable. ``None`` for the dimension, and for
+        r = 1.
         """
-        from m2bridge.families.convolutional_network.fibres import fibres_script
-        from m2bridge.families.convolutional_network.observation import types_for
+        from m2bridge.families.convolutional_network.observation import fibres_script, types_for
 
         if not model.needs_engine({key}):
             return None

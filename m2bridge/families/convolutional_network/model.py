@@ -104,9 +104,8 @@ class ConvolutionalNetwork(FilterSizes):
     ) -> list[list[int]]:
         """Return the gradient of ⟨g, z_L⟩ with respect to the weights, for each input x and its g.
 
-        ``parameters`` are the weights at which it is taken, the entries of w_1 first, and a
-        gradient is a list of residues modulo the prime in the same order. ``covectors`` has a g for
-        each x in ``inputs``; g has one entry, as the network has one output.
+        ``parameters`` are the weights at which it is taken, the entries of w_1 first; g has one
+        entry, as the network has one output.
         """
         parameters, inputs, covectors, prime = self.checked_pullback(
             parameters, inputs, covectors, prime
@@ -124,10 +123,9 @@ class ConvolutionalNetwork(FilterSizes):
     def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
         """Return the gradient of ⟨g, z_L⟩ with respect to all weights, w_1 first, modulo the prime.
 
-        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. Let s be
-        ⟨g, z_L⟩ and g_j = ∂s/∂z_j for the entries z_j of z_i = w_i * y_{i−1}. Then ∂s/∂w_a is Σ_j
-        g_j y_{j+a−1} for the entry a of w_i, and ∂s/∂y_j is Σ_a w_a g_{j−a+1} for the entry j of
-        y_{i−1}.
+        Let s be ⟨g, z_L⟩ and g_j = ∂s/∂z_j for the entries z_j of z_i = w_i * y_{i−1}. Then ∂s/∂w_a
+        is Σ_j g_j y_{j+a−1} for the entry a of w_i, and ∂s/∂y_j is Σ_a w_a g_{j−a+1} for the entry
+        j of y_{i−1}.
         """
         gradient: list[int] = []
         # the last layer comes first
@@ -177,10 +175,9 @@ class ConvolutionalNetwork(FilterSizes):
     ) -> ObservedConvolution:
         """Observe the dimension by exact ranks, and degree and fibres by Gröbner bases.
 
-        These are observed if they are among the ``observables``, and for r ≥ 2 only.
-
-        A value that is too large to compute, or a limit that is reached, is noted in the result;
-        with ``certified``, for a certificate, it is an error.
+        These are observed if they are among the ``observables``, and for r ≥ 2 only. A value that
+        is too large, or a limit, is noted in the result; with ``certified``, for a certificate, it
+        is an error.
         """
         from m2bridge.families.convolutional_network.observation import observe  # imports FLINT
 
@@ -188,21 +185,11 @@ class ConvolutionalNetwork(FilterSizes):
 
 
 class LayerAtInput(NamedTuple):
-    """Layer i of a network at one input of the network, modulo a prime.
-
-    Parameters
-    ----------
-    w : sequence of int
-        The filter w_i.
-    y : list of int
-        The input y_{i−1} of the layer.
-    slopes : list of int
-        For each entry z^r of y_{i−1}, where z is that of z_{i−1}, its derivative r z^(r−1); 0 for
-        the first layer, whose input y_0 = x is no power.
-    """
+    """Layer i of a network at one input of the network, modulo a prime."""
 
     w: Row
-    y: list[int]
+    y: list[int]  # y_{i−1}
+    # for each entry z^r of y_{i−1} its derivative r z^(r−1); 0 for y_0 = x, which is no power
     slopes: list[int]
 
 
@@ -224,11 +211,9 @@ def layer_chain(network: FilterSizes) -> Chain:
 
 
 def _map_layer(network: FilterSizes, i: int, inputs: tuple[str, ...]) -> Layer:
-    """Return layer i of a network, counted from 1, as a polynomial map of variables with names.
+    """Return layer i of a network, counted from 1, as a polynomial map of ``inputs`` with names.
 
-    ``inputs`` are the names of the outputs of the layer before it, or of the inputs of the network
-    for i = 1. The outputs are the sums z_i_j, or f for the last layer. Layer i begins with the
-    activation of layer i − 1, so that layers compose to the network.
+    It begins with the activation of layer i − 1, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap

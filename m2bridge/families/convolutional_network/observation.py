@@ -1,28 +1,44 @@
 """Observations of a convolutional network, by computations that share nothing with predictions.
 
-The dimension is a rank modulo a prime that attains an upper bound. Fibres are Gröbner bases over
-QQ; the degree of the closure is that of the source divided by the length of a general fibre.
-Proofs are in ``docs/convolutional-networks.md``.
+The dimension is a rank modulo a prime that attains an upper bound. Fibres are Gröbner bases over QQ
+in Macaulay2; the degree of the closure is that of the source divided by the length of a general
+fibre. Proofs are in ``docs/convolutional-networks.md``.
 
-Notation: a network has L filters w_i of sizes k_i and the activation degree r; the *source* is the
-product of the projective spaces P^(k_i − 1) of filters up to rescaling. A *type of zeros* says how
-many zeros filters have at their ends (:class:`ZeroType`). Observables are ``dimension``,
-``degree``, and ``fibres`` and ``singular``, with a number for each type of zeros.
+Rescaled filters λ_i w_i have the function of the w_i exactly if ∏ λ_i^(D_i) = 1, where D_i =
+r^(L−i). So all filters with one function f are the disjoint union of hypersurfaces of degree ΣD_i
+in linear spaces of dimension L, one for each point of the fibre in the product of projective
+spaces, with its multiplicity. Their ideal has the coefficients of φ(w) − f as generators.
+
+Notation: a network has L filters w_i of sizes k_i, the activation degree r and the function φ(w);
+the *source* is the product of the projective spaces P^(k_i − 1) of filters up to rescaling. A *type
+of zeros* says how many zeros filters have at their ends (:class:`ZeroType`); fibres are computed
+over one function of each type. Observables are ``dimension``, ``degree``, and ``fibres`` and
+``singular``, with a number for each type of zeros.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.convert.answers import answer_to
 from m2bridge.engine import current
-from m2bridge.errors import MemoryLimitError, TimeLimitError, TooLargeError
-from m2bridge.families.convolutional_network.fibres import checked_zero_types, fibre_lengths
-from m2bridge.families.convolutional_network.shape import FilterSizes, ZeroType
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError, TooLargeError
+from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import RankResult, rank_result
 from m2bridge.statements.statement import Numbers, NumbersByMethod, Observed, Value
+
+# Most fibres within these limits take seconds, and some of 16 weights in three layers minutes.
+MAX_FIBRE_WEIGHTS = 16
+MAX_FIBRE_COEFFICIENTS = 6000
+
+Filters = list[list[int]]
+
 
 ABOUT_FIBRES = frozenset(("fibres", "singular"))
 BY_ENGINE = frozenset(("degree", *ABOUT_FIBRES))
@@ -33,34 +49,19 @@ BY_ENGINE = frozenset(("degree", *ABOUT_FIBRES))
 class ObservedConvolution(Observed):
     """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`.
 
-    Parameters
-    ----------
-    model : FilterSizes
-    rank : RankResult
-        The dimension of the closure.
-    source_degree : int or None
-        The degree of the product of projective spaces of filters; ``None`` if it was not computed.
-    general_fibre : int or None
-        The length of the fibre over a function of filters without zeros; ``None`` if it was not
-        computed.
-    zero_types : tuple of ZeroType
-        All types of zeros; empty if their fibres were not computed.
-    fibre_lengths : tuple of int
-        The length of the fibre over one function of each of these types.
-    reason : str
-        Why the degree or fibres that were asked for are not known; empty if they are.
-    unfinished : str
-        The limit that was reached, or empty.
+    ``None`` and empty are what was not computed.
     """
 
     model: FilterSizes
-    rank: RankResult
-    source_degree: int | None = None
+    rank: RankResult  # the dimension of the closure
+    source_degree: int | None = None  # of the product of projective spaces of filters
+    # the length of the fibre over a function of filters without zeros
     general_fibre: int | None = None
     zero_types: tuple[ZeroType, ...] = ()
-    fibre_lengths: tuple[int, ...] = ()
+    fibre_lengths: tuple[int, ...] = ()  # over one function of each of these types
+    # why the degree or fibres that were asked for are not known
     reason: str = ""
-    unfinished: str = ""
+    unfinished: str = ""  # the limit that was reached
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
@@ -77,9 +78,8 @@ class ObservedConvolution(Observed):
     def value(self, observable: str) -> Value | None:
         """Return the dimension, degree, or a number for each type of zeros; ``None`` if unknown.
 
-        For ``fibres`` the numbers are lengths of fibres; for ``singular`` a number is 1 if the
-        fibre is more than one reduced point, else 0. They have the name of the one method that
-        found them, ``lengths_of_fibres``.
+        For ``singular`` a number is 1 if the fibre is more than one reduced point, else 0. Numbers
+        have the name of the one method that found them, ``lengths_of_fibres``.
         """
         if observable == "dimension":
             return self.rank.exact
@@ -109,10 +109,7 @@ class ObservedConvolution(Observed):
         return {name: value for name, value in numbers.items() if value is not None}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the dimension, the degree and the number of types of zeros, as far as known.
-
-        Each is a pair of the name of a row and its text, for the page of a result.
-        """
+        """Return the dimension, the degree and the number of types of zeros, as far as known."""
         dimension = str(self.rank)
         if self.rank.exact is not None:
             dimension += " affine (proved)"
@@ -128,14 +125,7 @@ class ObservedConvolution(Observed):
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``.
-
-        Its keys are ``dimension``, ``lower_bound`` and ``upper_bound`` of the dimension of the
-        closure; ``degree``, ``source_degree`` and ``general_fibre``, as in the attributes; and
-        ``fibres``, a list with the ``length`` of the fibre over a function of each type of zeros:
-        ``zeros`` are the numbers e_i of zeros at both ends of each filter, and ``leading`` is the
-        number P of zeros in front of all filters together.
-        """
+        """Return a dictionary for ``json.dumps``, with the length of the fibre for each type."""
         fibres = [
             {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
             for zeros, length in zip(self.zero_types, self.fibre_lengths, strict=True)
@@ -154,70 +144,39 @@ def observe(
 ) -> ObservedConvolution:
     """Observe the dimension, and the degree and the fibres if they are among the observables.
 
-    For r = 1 neither degree nor fibres are observed, since the statements about these are about
-    r ≥ 2. If degree or fibres are too large to compute, or a limit is reached, the observation says
-    so in ``reason`` or ``unfinished``. With ``certified``, for a certificate, it is an error.
-
-    Raises
-    ------
-    TooLargeError
-        If ``certified`` is true, and the network is too large.
-    TimeLimitError, MemoryLimitError
-        If ``certified`` is true, and a limit is reached.
-    EngineError
-        If Macaulay2 failed in another way.
+    For r = 1 neither is observed, since the statements about these are about r ≥ 2. A certificate
+    is complete, or an error.
     """
     # no limit of its own, but that of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
         rank = rank_result(network)
-        wanted_observables = BY_ENGINE & set(observables)
-        if not wanted_observables or network.degree == 1:
+        wanted = BY_ENGINE & set(observables)
+        if not wanted or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
-        # further fields of the observation, {name: value}: the degree of the source and the lengths
-        # of fibres, or why they are missing
+        # further fields of the observation, {name: value}, or why they are missing
         fields: dict[str, Any] = {}
         try:
-            fields = _degree_and_fibres(network, wanted_observables)
+            types = types_for(network, wanted)
+            lengths = fibre_lengths(network, types)
+            fields = {"engine_version": current().version}
+            if "degree" in wanted:
+                # filters without zeros are of the first type
+                fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
+            if not ABOUT_FIBRES.isdisjoint(wanted):
+                fields |= {"zero_types": types, "fibre_lengths": lengths}
         except TooLargeError as reason:
-            if certified:  # a certificate is complete, or there is none
+            if certified:
                 raise
-            fields["reason"] = str(reason)
+            fields = {"reason": str(reason)}
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
-            fields["unfinished"] = str(limit)
+            fields = {"unfinished": str(limit)}
         return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds, **fields)
 
 
-def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
-
-    These are ``engine_version``; for ``degree`` also ``source_degree`` and ``general_fibre``, and
-    for ``fibres`` and ``singular`` also ``zero_types`` and ``fibre_lengths``. ``wanted`` are
-    observables that need Macaulay2; fields about other observables are left out.
-    """
-    types = types_for(network, wanted)
-    lengths = fibre_lengths(network, types)
-    fields: dict[str, Any] = {"engine_version": current().version}
-    if "degree" in wanted:
-        # filters without zeros are of the first type
-        fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
-    if not ABOUT_FIBRES.isdisjoint(wanted):
-        fields |= {"zero_types": types, "fibre_lengths": lengths}
-    return fields
-
-
 def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:
-    """Return the types of zeros whose fibres answer these observables.
-
-    They are all types for ``fibres`` and ``singular``; for other observables only the first type,
-    that of filters without zeros.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many types.
-    """
+    """Return the types of zeros whose fibres answer these observables: the first one, or all."""
     if ABOUT_FIBRES.isdisjoint(observables):
         return (next(network.zero_types()),)
     return checked_zero_types(network)
@@ -246,3 +205,95 @@ def source_degree(network: FilterSizes) -> int:
     # one term is left, a multiple of the class of a point
     ((_, degree),) = power.items()
     return degree
+
+
+def check_fibres_computable(network: FilterSizes) -> None:
+    """Raise TooLargeError if there are too many weights or coefficients to compute fibres."""
+    if network.parameter_count > MAX_FIBRE_WEIGHTS:
+        raise TooLargeError(
+            f"the fibre has {network.parameter_count} unknowns; at most {MAX_FIBRE_WEIGHTS} are"
+            " tried: take smaller filters"
+        )
+    if monomial_count(network.input_count, network.function_degree) > MAX_FIBRE_COEFFICIENTS:
+        raise TooLargeError(
+            f"the functions have more than {MAX_FIBRE_COEFFICIENTS} coefficients, too many for"
+            " fibres: take fewer or smaller filters, or a smaller --degree"
+        )
+
+
+def checked_zero_types(network: FilterSizes) -> tuple[ZeroType, ...]:
+    """Return all types of zeros; raise TooLargeError if they are too many."""
+    count = network.zero_type_count
+    if count > MAX_ZERO_TYPES:
+        raise TooLargeError(
+            f"there are {count} types of zeros; fibres are computed for at most {MAX_ZERO_TYPES}:"
+            " take smaller filters"
+        )
+    return tuple(network.zero_types())
+
+
+def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int, ...]:
+    """Return the length of the fibre over one function of each type of zeros, for r ≥ 2.
+
+    The length is the number of points of the fibre, filters up to rescaling, with multiplicities.
+    """
+    # for each type the dimension and the degree of the set of all filters with the function
+    answer = answer_to(fibres_script(network, types))
+    # dimension and degree of the hypersurface of rescalings of one point of a fibre
+    orbit_dimension = len(network.filters) - 1
+    orbit_degree = sum(network.weight_degrees)
+    lengths = []
+    for dimension, degree in answer.integer_lists("fibres"):
+        if dimension != orbit_dimension or degree % orbit_degree:
+            raise ContradictionError(
+                f"{network.title}: the filters with one function have dimension {dimension} and"
+                f" degree {degree}"
+            )
+        lengths.append(degree // orbit_degree)
+    return tuple(lengths)
+
+
+def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
+    """Return the Macaulay2 program for the fibres over one function of each type of zeros.
+
+    Its answer ``fibres`` is a list of pairs, one for each type: the dimension and the degree of the
+    set of all filters with the function of the filters :func:`filters_of` of this type.
+    """
+    check_fibres_computable(network)
+    # w_(i,1), … are the entries of filter i
+    weights = [
+        [f"w_({i},{a})" for a in range(1, size + 1)] for i, size in enumerate(network.filters, 1)
+    ]
+    filters_of_types = [_m2_list(map(_m2_list, filters_of(network, zeros))) for zeros in types]
+    return render(
+        "convolutional_fibres",
+        libraries=("wire",),
+        values={
+            "title": network.title,
+            "orbit_degree": sum(network.weight_degrees),
+            "orbit_dimension": len(network.filters) - 1,
+            "weights": ", ".join(chain.from_iterable(weights)),
+            "inputs": network.input_count,
+            "activation": network.degree,
+            "filters": _m2_list(map(_m2_list, weights)),
+            "points": _m2_list(filters_of_types),
+        },
+    )
+
+
+def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
+    """Return filters of this type of zeros, with small integers between the zeros."""
+    filters = []
+    for i, (before, behind) in enumerate(zeros.placed(), 1):
+        # of the core, the entries between the zeros
+        size = network.filters[i - 1] - before - behind
+        # Numbers from ±1, …, ±7 that look random, as the fibre over the function of special ones
+        # may be longer. None is 0, so that there are no further zeros at the ends.
+        core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
+        filters.append([0] * before + core + [0] * behind)
+    return filters
+
+
+def _m2_list(items: Iterable[object]) -> str:
+    """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
+    return "{" + ", ".join(map(str, items)) + "}"

@@ -25,15 +25,7 @@ MAX_POLAR_DIMENSION = 200
 
 
 def polar_theorem(network: FilterSizes) -> PolarData | None:
-    """Return the polar degrees with the lemmas on which they rest.
-
-    ``None`` for r = 1, where the closure is the whole space.
-
-    Raises
-    ------
-    TooLargeError
-        If the dimension of the projective closure is above MAX_POLAR_DIMENSION.
-    """
+    """Return the polar degrees; ``None`` for r = 1, where the closure is the whole space."""
     if network.degree == 1:
         return None
     dimension = sum(k - 1 for k in network.filters)  # of X, and so of the closure

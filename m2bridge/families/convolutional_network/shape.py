@@ -38,23 +38,17 @@ MAX_ZERO_TYPES = 128
 class ZeroType:
     """Filters with zeros at their ends, such as (0, 0, 5, 2, 0).
 
-    Parameters
-    ----------
-    zeros : tuple of int
-        For each filter the number e_i < k_i of zeros at both ends together.
-    leading : int
-        The number P of zeros in front, of all filters together. The smallest number of a variable
-        that occurs in the function is P + 1.
+    The smallest number of a variable that occurs in the function is P + 1.
     """
 
-    zeros: tuple[int, ...]
-    leading: int
+    zeros: tuple[int, ...]  # the numbers e_i < k_i
+    leading: int  # P
 
     def placed(self) -> tuple[tuple[int, int], ...]:
         """Return the zeros (in front, behind) of each filter, for one placement of the type.
 
-        The P zeros in front are given to the first filters, as many to each as it has zeros: for
-        ``zeros`` (2, 1) and ``leading`` 1 the result is ((1, 1), (0, 1)).
+        The first filters have as many zeros in front as possible: for ``zeros`` (2, 1) and
+        ``leading`` 1 the result is ((1, 1), (0, 1)).
         """
         remaining = self.leading
         places = []
@@ -146,8 +140,7 @@ class FilterSizes(DifferentiableModel):
     def check_expandable(self) -> None:
         """Raise TooLargeError if there are more coefficients than can be written down.
 
-        All coefficients of forms of the degree D of the output are counted, also those that are
-        zero for all weights.
+        Coefficients that are zero for all weights are counted, too.
         """
         # Forms of degree D in two or more variables have more than D coefficients. D is compared
         # first, as the number of coefficients may have very many digits.

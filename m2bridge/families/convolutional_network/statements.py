@@ -5,7 +5,8 @@ computed from its functions.
 
 Notation: a network has L filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
 that of the set of its functions. A *type of zeros* is the pair (e, P): filter i has e_i zeros at
-its ends, and all filters together have P zeros in front.
+its ends, and all filters together have P zeros in front. ``None`` says that there are too many
+types to predict a number for each.
 """
 
 from __future__ import annotations
@@ -37,10 +38,7 @@ def stated_degree(network: FilterSizes) -> int:
 
 
 def stated_fibres(network: FilterSizes) -> Numbers | None:
-    """Predict the number of points of the fibre over a function of each type of zeros.
-
-    ``None`` if there are too many types.
-    """
+    """Predict the number of points of the fibre over a function of each type of zeros."""
     if network.zero_type_count > MAX_ZERO_TYPES:
         return None
     return Numbers(tuple(map(distributions, network.zero_types())))
@@ -64,11 +62,7 @@ def distributions(zeros: ZeroType) -> int:
 
 
 def stated_singular(network: FilterSizes) -> Numbers | None:
-    """Predict for each type of zeros 1 if its general functions are singular points, else 0.
-
-    They are singular if zeros can be moved between filters, by :func:`opposite_zeros`. ``None`` if
-    there are too many types.
-    """
+    """Predict for each type of zeros 1 if its general functions are singular points, else 0."""
     if network.zero_type_count > MAX_ZERO_TYPES:
         return None
     return Numbers(tuple(int(opposite_zeros(zeros)) for zeros in network.zero_types()))
@@ -77,10 +71,10 @@ def stated_singular(network: FilterSizes) -> Numbers | None:
 def opposite_zeros(zeros: ZeroType) -> bool:
     """Return whether one filter begins with a zero and a different one ends with a zero.
 
-    It is asked of filters with the placement of :meth:`ZeroType.placed`, which fills the first
-    filters in front: if any placement of the type has such a pair of filters, this one has. Then a
-    zero of the one filter can be moved to its end, and a zero of the other to its front, which
-    keeps the function; so the function has further preimages.
+    It is asked of the placement which fills the first filters in front: if any placement of the
+    type has such a pair of filters, this one has. Then a zero of the one filter can be moved to its
+    end, and a zero of the other to its front, which keeps the function; so the function has further
+    preimages.
     """
     places = zeros.placed()
     for i, (in_front, _) in enumerate(places):

@@ -1,6 +1,4 @@
-"""A lightning attention network expanded: by FLINT as a polynomial map, or as a sum of words.
-
-Words are products of matrices of any size, and make identities for all sizes.
+"""A lightning attention network expanded by FLINT as a polynomial map.
 
 The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and
 layer k makes Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
@@ -17,11 +15,10 @@ A ``Polynomial`` in the parameters is the dictionary of its coefficients by expo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import reduce
 from itertools import combinations_with_replacement
 from operator import add, mul
-from typing import Any
 
 import flint
 
@@ -29,13 +26,7 @@ from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import Exponents
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.deep_attention.network import (
-    EntryMatrix,
-    HeadMatrices,
-    LayerMatrices,
-    NetworkWeights,
-    NumberSystem,
-)
+from m2bridge.families.deep_attention.network import EntryMatrix, NetworkWeights, NumberSystem
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.upper_bounds import coefficient_count
 from m2bridge.limits import check, check_deadline_in
@@ -62,20 +53,9 @@ EntryMonomial = tuple[int, int, Exponents]
 def expanded(network: NetworkSizes) -> PolynomialMap:
     """Return the map from the parameters to the coordinates that the module describes.
 
-    They are the coefficients ``c_k_i_…`` of P, if the function is known to determine P, otherwise
-    those of the first token of the output, ``f_k_…``; each is a polynomial in the parameters.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the functions are not polynomial: for softmax.
-    TooLargeError
-        If they are too large to be expanded.
-    TimeLimitError
-        If the expansion would take longer than the time that is left.
+    InvalidCaseError for softmax; TooLargeError or TimeLimitError if the functions are too large.
     """
     _check_size(network)
-    # the coefficient of S^e in P_ki for each (k, i, e)
     P = _symmetric_coefficients(network)
     if _determines_P(network):
         images = {_name("c", k, i, *e): coefficient for (k, i, e), coefficient in P.items()}
@@ -90,11 +70,7 @@ def _name(letter: str, *numbers: int) -> str:
 
 
 def _determines_P(network: NetworkSizes) -> bool:
-    """Return whether the function P(XXᵀ)X determines P, so that the coefficients of P are
-    coordinates.
-
-    This is False where it is not known.
-    """
+    """Return whether the function P(XXᵀ)X is known to determine P."""
     # Over an algebraically closed field; in characteristic 2 this is true of a dense set of
     # symmetric matrices, which suffices.
     any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
@@ -105,17 +81,7 @@ def _determines_P(network: NetworkSizes) -> bool:
 
 
 def _check_size(network: NetworkSizes) -> None:
-    """Check that the functions of a network are polynomials, and small enough to be expanded.
-
-    Raises
-    ------
-    InvalidCaseError
-        For softmax.
-    TooLargeError
-        If there are too many coordinates, or products of terms.
-    TimeLimitError
-        If the expansion would take longer than the time that is left.
-    """
+    """Refuse softmax, and what has too many coordinates, or takes too many products of terms."""
     if network.softmax:
         raise InvalidCaseError(
             "normalization",
@@ -143,11 +109,10 @@ def _check_size(network: NetworkSizes) -> None:
 def _product_count(network: NetworkSizes) -> int:
     """Return the number of products of terms in all layers, if nothing were collected in between.
 
-    Let Q be the d × n matrix of the module that the layers before have made. An entry of the next
-    one, V Q S Qᵀ A Q, is a sum over five indices: two of range n, the row and column of S, and
-    three of range d, between V and Q, Qᵀ and A, A and Q. Each summand has three entries of Q as
-    factors. An entry of A is a parameter, or for a < d, where A is a product of two matrices of
-    parameters, a sum of a terms.
+    Let Q be the d × n matrix that the layers before have made. An entry of the next one,
+    V Q S Qᵀ A Q, is a sum over five indices: two of range n, the row and column of S, and three of
+    range d, between V and Q, Qᵀ and A, A and Q. Each summand has three entries of Q as factors. An
+    entry of A is a parameter, or for a < d a sum of a products of two.
     """
     n = network.widths[0]
     terms_of_Q = 1
@@ -166,11 +131,9 @@ def _product_count(network: NetworkSizes) -> int:
 
 
 def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polynomial]:
-    """Return the coefficients of P that are not identically zero, in the order of their names.
+    """Return the coefficients of S^e in P_ki that are not identically zero, by (k, i, e), in order.
 
-    The result maps (k, i, e) to the coefficient of S^e in the entry P_ki, a polynomial in the
-    parameters; see :data:`EntryMonomial`. With skip connections the constant part of P, which is
-    the identity, is left out.
+    With skip connections the constant part of P, which is the identity, is left out.
     """
     n = network.widths[0]
     entry_count = n * (n + 1) // 2
@@ -189,21 +152,18 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
 
 
 def _matrix_P(network: NetworkSizes) -> EntryMatrix:
-    """Return the matrix P of the module, by its layers.
-
-    Its entries are polynomials of FLINT whose variables are the entries S_11, S_12, …, S_nn of a
-    symmetric matrix, and then the parameters of the network.
-    """
+    """Return the matrix P, of polynomials in S_11, S_12, …, S_nn and then in the parameters."""
     n = network.widths[0]
     entry_count = n * (n + 1) // 2
     context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
     generators = context.gens()
-    entries, parameters = generators[:entry_count], generators[entry_count:]
-    S = _symmetric_matrix(entries, n)
+    parameters = generators[entry_count:]
+    entry_at = {}
+    for (i, j), entry in zip(_pairs(n), generators[:entry_count], strict=True):
+        entry_at[i, j] = entry_at[j, i] = entry
+    S = EntryMatrix([[entry_at[i, j] for j in range(n)] for i in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
-    # a layer is the tuple of its heads, each with its matrices A and V
     for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
-        # the summands V_h Q S Qᵀ A_h Q of the module
         summands = [
             head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
         ]
@@ -213,13 +173,9 @@ def _matrix_P(network: NetworkSizes) -> EntryMatrix:
     return Q
 
 
-def _symmetric_matrix(entries: Sequence[Any], n: int) -> EntryMatrix:
-    """Return the symmetric n × n matrix S with the entries S_11, S_12, …, S_1n, S_22, …, S_nn."""
-    entry_at = {}
-    pairs = combinations_with_replacement(range(n), 2)
-    for (p, q), entry in zip(pairs, entries, strict=True):
-        entry_at[p, q] = entry_at[q, p] = entry
-    return EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
+def _pairs(n: int) -> Iterator[tuple[int, int]]:
+    """Return an iterator over the places of S_11, S_12, …, S_1n, S_22, …, S_nn, from 0."""
+    return combinations_with_replacement(range(n), 2)
 
 
 def _order(monomial: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
@@ -234,8 +190,7 @@ def _coefficients_of_a_token(
 ) -> dict[str, Polynomial]:
     """Return the coefficients ``f_k_…`` of the first token of the output, by their names.
 
-    ``P`` maps (k, i, e) to the coefficient of S^e in P_ki, a polynomial in the parameters. With
-    S = XXᵀ, entry k of the output's first token is Σ_i P_ki(S) X_i1: the sum over (i, e) of
+    With S = XXᵀ, entry k of the output's first token is Σ_i P_ki(S) X_i1: the sum over (i, e) of
     P[k, i, e] · S^e X_i1. So its coefficient at a monomial in X is a linear form in the P[k, i, e],
     the same linear form for each k. Of these linear forms a basis is taken.
     """
@@ -249,40 +204,29 @@ def _coefficients_of_a_token(
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
         for column in independent_columns:
-            factors = [row[column] for row in matrix]
-            coefficients = [P.get((k, i, e), {}) for i, e in symmetric_monomials]
-            image = _linear_combination(factors, coefficients)
+            # the linear form with the entries of the column as coefficients
+            terms = Counter[Exponents]()
+            for (i, e), row in zip(symmetric_monomials, matrix, strict=True):
+                for exponents, coefficient in P.get((k, i, e), {}).items():
+                    terms[exponents] += row[column] * coefficient
+            image = {
+                exponents: coefficient for exponents, coefficient in terms.items() if coefficient
+            }
             # a coordinate that is zero for all parameters has no name
             if image:
                 images[_name("f", k, *token_monomials[column])] = image
     return images
 
 
-def _linear_combination(factors: list[int], polynomials: list[Polynomial]) -> Polynomial:
-    """Return the sum of the products of factors and polynomials, one of each; terms that are zero
-    are left out.
-    """
-    total = Counter[Exponents]()
-    for factor, polynomial in zip(factors, polynomials, strict=True):
-        if factor:
-            for exponents, coefficient in polynomial.items():
-                total[exponents] += factor * coefficient
-    return {exponents: coefficient for exponents, coefficient in total.items() if coefficient}
-
-
 def _monomials_in_tokens(
     network: NetworkSizes, monomials: list[OutputMonomial]
 ) -> list[Polynomial]:
-    """Return the polynomial S^e X_i1 in X, where S = XXᵀ, for each of the monomials (i, e).
-
-    Each polynomial maps exponents, one for each of X_11, X_12, …, X_nt, to coefficients.
-    """
+    """Return the polynomials S^e X_i1 in X_11, X_12, …, X_nt, with S = XXᵀ, for these (i, e)."""
     n, t = network.widths[0], network.t
     generators = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
     X = [generators[i * t : (i + 1) * t] for i in range(n)]
-    pairs = combinations_with_replacement(range(n), 2)
     # the entries S_pq = Σ_j X_pj X_qj for p ≤ q
-    entries_of_S = [reduce(add, map(mul, X[p], X[q])) for p, q in pairs]
+    entries_of_S = [reduce(add, map(mul, X[p], X[q])) for p, q in _pairs(n)]
     polynomials = []
     for i, exponents in check_deadline_in(monomials):
         value = X[i - 1][0]
@@ -291,70 +235,3 @@ def _monomials_in_tokens(
         # FLINT's exponents and coefficients become integers of Python
         polynomials.append({tuple(map(int, m)): int(c) for m, c in value.to_dict().items()})
     return polynomials
-
-
-# The bit by which the letter of a transpose differs: above the letters of a thousand layers.
-_TRANSPOSED = 1 << 19
-
-
-class WordSum(Counter[str]):
-    """A sum of words in matrices of any size: how often each word occurs.
-
-    A network of lightning attention is such a sum in the A, the V, X and their transposes, so
-    identities between words hold for matrices of all sizes. A word is a string with a character for
-    each letter, and a letter is a sum of one word with one character. So XXᵀ + 2A is {"xX": 1,
-    "a": 2}, if x, X and a are the characters of X, Xᵀ and A. The empty word is the unit matrix.
-    """
-
-    @classmethod
-    def letter(cls, number: int) -> WordSum:
-        """Return the word of one letter, the one with this number."""
-        return cls([chr(number)])
-
-    def __mul__(self, other: WordSum) -> WordSum:
-        """Return the sum of all products of a word of this sum with a word of the other."""
-        product = WordSum()
-        for first, count in self.items():
-            for second, times in other.items():
-                product[first + second] += count * times
-        return product
-
-    def __add__(self, other: WordSum) -> WordSum:  # type: ignore[override]
-        return WordSum(super().__add__(other))
-
-    def degrees(self, letter: WordSum) -> list[int]:
-        """Return how often a letter or its transpose is in each word, in the order of words.
-
-        ``letter`` is the sum of one word of one letter.
-        """
-        # the one key of the counter
-        (character,) = letter
-        (transposed,) = letter.transpose()
-        return [word.count(character) + word.count(transposed) for word in self]
-
-    def transpose(self) -> WordSum:
-        """Return each word backwards, each letter transposed."""
-        return WordSum({_transposed_word(word): count for word, count in self.items()})
-
-
-def _transposed_word(word: str) -> str:
-    """Return the word of the transposed product: (AB)ᵀ = BᵀAᵀ, and transposing twice is nothing."""
-    return "".join(chr(ord(letter) ^ _TRANSPOSED) for letter in reversed(word))
-
-
-TOKENS = WordSum.letter(1)
-UNIT_MATRIX = WordSum([""])
-
-
-def letters(head: int) -> tuple[WordSum, WordSum]:
-    """Return the letters A and V of a head; the heads of all layers are counted from 0."""
-    # number 1 is that of the tokens X
-    return WordSum.letter(2 * head + 2), WordSum.letter(2 * head + 3)
-
-
-def layer_of_letters(number: int, heads: int = 1) -> LayerMatrices:
-    """Return layer ``number``, from 0, of a network whose A and V are different letters.
-
-    Each layer has this number of heads; the result is the tuple of the heads of the layer.
-    """
-    return tuple(HeadMatrices(*letters(number * heads + h)) for h in range(heads))

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
-    """Read the values of ``a`` in a grid of cases: ``1..3`` for all layers, ``1..3,2`` for two.
+    """Read the values of ``a`` in a grid: ``1..3`` for all layers, ``1..3,2`` for two.
 
-    ``option`` is the name of the option, for messages. The result has one entry, the tuple with the
-    ranks of each layer: ``1..3,2`` gives (((1, 2, 3), (2,)),). It is a tuple with one entry because
-    an option of a grid returns all its values, and :meth:`DeepAttentionNetworks.grid` takes the
-    ranks of all layers as one value.
+    The result is a tuple with one entry, the ranks of all layers, which
+    :meth:`DeepAttentionNetworks.grid` takes as one value: (((1, 2, 3), (2,)),).
     """
     ranks_of_layers = tuple(ranges(option, part) for part in text.split(","))
     return (ranks_of_layers,)
@@ -54,10 +52,7 @@ def _yes_or_no(text: str) -> bool:
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:
-    """Return the words between the commas of a text; ``build`` refuses unknown words later.
-
-    ``option`` is not used: a :class:`CaseOption` passes its name.
-    """
+    """Return the words between the commas of a text; ``build`` refuses unknown words later."""
     return tuple(part.strip() for part in text.split(","))
 
 
@@ -119,10 +114,8 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
         """Yield a network for each combination of ranks, one rank for each layer.
 
-        It is called once for each combination of the other options. ``values`` has the values of
-        all options. That of ``a`` is a tuple with the ranks of each layer, ((1, 2, 3), (2,)) for
-        ``1..3,2``; or with one entry, the ranks for every layer. InvalidCaseError, when the first
-        network is asked for, if there are more than MAX_RANGE_VALUES combinations.
+        It is called once for each combination of the other options. The value of ``a`` is a tuple
+        with the ranks of each layer, or with one entry, the ranks for every layer.
         """
         widths = values.pop("widths")
         ranks_of_layers = values.pop("a")
@@ -137,12 +130,9 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             yield self.build(widths=widths, a=ranks, **values)
 
     def program(self, model: DeepAttention, key: str) -> Script | None:
-        """Return the program of Macaulay2 that observes what a statement says of a network.
+        """Return the program of Macaulay2 that observes what the statement with this key says.
 
-        ``key`` is the key of a statement. For ``closed`` the program is about a limit of networks;
-        for ``3.7`` and ``fibre`` it finds the dimension and the degree of the fibre over a random
-        function. The result is ``None`` for other statements, and for networks for which a checker
-        does not recompute this, so that they have no certificate on it.
+        ``None`` for other statements, and for networks that have no certificate on it.
         """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified

@@ -12,13 +12,14 @@ That two layers are not closed is shown by a limit of networks over which there 
 
 Virtual weights are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1, of the attention
 matrices A_k and value matrices V_k of l layers with one head and no skip connections. The torus
-multiplies each A'_k by a number, and M by the number that keeps the function. An
-:class:`~m2bridge.engine.script.Script` is a program of Macaulay2, rendered from a template.
+multiplies each A'_k by a number, and M by the number that keeps the function. Scripts are programs
+of Macaulay2, rendered from templates. MethodUnavailableError says that a network is not plain
+lightning attention, or that the limit is not about it; TooLargeError that it has too many unknowns.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import rank
@@ -39,34 +40,15 @@ MAX_FIBRE_WEIGHTS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class GenericFibre:
-    """A fibre up to scalings.
-
-    Parameters
-    ----------
-    dimension : int
-    degree : int
-        The degree of the fibre; its length if the dimension is 0.
-    points : int or None
-        The number of geometric points if the dimension is 0, else ``None``.
-    """
+    """A fibre up to scalings."""
 
     dimension: int
-    degree: int
-    points: int | None
+    degree: int  # the length of the fibre if the dimension is 0
+    points: int | None  # the number of geometric points if the dimension is 0
 
 
 def generic_fibre(network: NetworkSizes) -> GenericFibre:
-    """Compute by Macaulay2 the fibre, up to scalings, over the function of random weights.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the network is not lightning attention with one head and without skip connections.
-    TooLargeError
-        If there are too many unknowns or weights.
-    EngineError
-        If Macaulay2 did not finish.
-    """
+    """Compute by Macaulay2 the fibre, up to scalings, over the function of random weights."""
     answer = answer_to(fibre_script(network))
     dimension = answer.integer("dimension")
     points = answer.integer("points") if dimension == 0 else None
@@ -74,9 +56,7 @@ def generic_fibre(network: NetworkSizes) -> GenericFibre:
 
 
 def unknown_count(network: NetworkSizes) -> int:
-    """Return the number of entries of all B_k and N without the l entries B_k(1,1), which are
-    fixed.
-    """
+    """Return the number of entries of all B_k and N without the l entries B_k(1,1)."""
     return network.virtual_entries - network.layers
 
 
@@ -84,18 +64,22 @@ def fibre_script(network: NetworkSizes) -> Script:
     """Return the Macaulay2 program for the fibre, up to scalings, over a random function.
 
     Its answers are the integers ``dimension`` and ``degree``, and ``points``, the number of
-    geometric points if the dimension is 0, else null. The fibre consists of the matrices
-    (B_1, …, B_l, N) in E that have the function of random virtual weights (A'_1, …, A'_l, M), and
-    whose entries B_k(1,1) are A'_k(1,1).
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the network is not lightning attention with one head and without skip connections.
-    TooLargeError
-        If there are too many unknowns or weights.
+    geometric points if the dimension is 0, else null.
     """
-    _check_fibre(network)
+    if network.softmax or not network.is_plain:
+        raise MethodUnavailableError(
+            "fibres are computed for lightning attention, one head, no skip connections"
+        )
+    if unknown_count(network) > MAX_FIBRE_UNKNOWNS:
+        raise TooLargeError(
+            f"the fibre has {unknown_count(network)} unknowns; at most {MAX_FIBRE_UNKNOWNS} are"
+            " tried: take smaller widths"
+        )
+    if network.parameter_count > MAX_FIBRE_WEIGHTS:
+        raise TooLargeError(
+            f"the network has {network.parameter_count} weights; fibres are computed for at most"
+            f" {MAX_FIBRE_WEIGHTS}: take fewer"
+        )
     n = network.widths[0]
     few_tokens = network.t < n
     # the inputs are the entries of X; for t ≥ n those of XXᵀ, then any symmetric matrix
@@ -120,28 +104,8 @@ def fibre_script(network: NetworkSizes) -> Script:
     )
 
 
-def _check_fibre(network: NetworkSizes) -> None:
-    """Raise MethodUnavailableError if fibres are not computed for this kind of network, and
-    TooLargeError if it has too many unknowns or weights.
-    """
-    if network.softmax or not network.is_plain:
-        raise MethodUnavailableError(
-            "fibres are computed for lightning attention, one head, no skip connections"
-        )
-    if unknown_count(network) > MAX_FIBRE_UNKNOWNS:
-        raise TooLargeError(
-            f"the fibre has {unknown_count(network)} unknowns; at most {MAX_FIBRE_UNKNOWNS} are"
-            " tried: take smaller widths"
-        )
-    if network.parameter_count > MAX_FIBRE_WEIGHTS:
-        raise TooLargeError(
-            f"the network has {network.parameter_count} weights; fibres are computed for at most"
-            f" {MAX_FIBRE_WEIGHTS}: take fewer"
-        )
-
-
 class _UnknownMatrices(NamedTuple):
-    """The matrices (B_1, …, B_l, N) of a fibre, by their rows, and the names of the unknowns.
+    """The matrices (B_1, …, B_l, N) of a fibre, and the names of the unknowns.
 
     Entries are texts for Macaulay2: a number for each B_k(1,1), and else the name of an unknown.
     """
@@ -152,10 +116,7 @@ class _UnknownMatrices(NamedTuple):
 
 
 def _unknown_matrices(network: NetworkSizes, first_entries: Sequence[int]) -> _UnknownMatrices:
-    """Return matrices (B_1, …, B_l, N) with unknowns as entries, but for the entries B_k(1,1).
-
-    These are the numbers ``first_entries``, one for each layer.
-    """
+    """Return matrices (B_1, …, B_l, N) of unknowns, but for these entries B_k(1,1)."""
     n = network.widths[0]
     B: list[list[list[str]]] = []
     unknowns: list[str] = []
@@ -170,23 +131,15 @@ def _unknown_matrices(network: NetworkSizes, first_entries: Sequence[int]) -> _U
 
 
 def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
-    """Return the names of the entries of a rows × columns matrix in Macaulay2, as its rows.
-
-    A name is ``beginning``, the row, the column and a parenthesis: ``inner_(1,`` gives
-    ``inner_(1,1,1)`` at first.
-    """
+    """Return the rows of a matrix of names: ``inner_(1,`` gives ``inner_(1,1,1)`` at first."""
     column_numbers = range(1, columns + 1)
     return [[f"{beginning}{i},{j})" for j in column_numbers] for i in range(1, rows + 1)]
 
 
 def _random_weights(network: NetworkSizes) -> VirtualWeights:
-    """Return the virtual weights (A'_1, …, A'_l) and M of random weights.
-
-    Weights are drawn until the virtual weights have generic ranks, and until no A'_k(1,1) is zero
-    and Me_1, the first column of M, is not zero. Then the chart B_k(1,1) = A'_k(1,1) meets every
-    orbit of scalings on the fibre.
-    """
-    draws = _draws()
+    """Return virtual weights of generic ranks, in the chart, of weights ±1, …, ±5."""
+    states = minimal_standard(FIBRE_WEIGHTS_SEED)
+    draws = ((1 + next(states) % 5) * (-1) ** (next(states) % 2) for _ in count())
     # of A'_1, …, A'_l, and of M
     generic_ranks = (*network.alphas, network.rank)
     while True:
@@ -198,15 +151,6 @@ def _random_weights(network: NetworkSizes) -> VirtualWeights:
         chart_meets_all_orbits = first_entries_nonzero and first_column_nonzero
         if chart_meets_all_orbits and (*map(rank, attention), rank(M)) == generic_ranks:
             return weights
-
-
-def _draws() -> Iterator[int]:
-    """Yield random numbers from ±1, …, ±5, without end."""
-    states = minimal_standard(FIBRE_WEIGHTS_SEED)
-    while True:
-        absolute_value = 1 + next(states) % 5
-        sign = (-1) ** (next(states) % 2)
-        yield absolute_value * sign
 
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:
@@ -238,19 +182,12 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 
 
 def is_example_not_closed(network: NetworkSizes) -> bool:
-    """Return whether proposition-not-closed is about a network, so that its functions are not a
-    closed set: plain lightning attention of widths (3, 3, 3) with a_1, a_2 ≥ 2 and t ≥ 3.
-    """
+    """Return whether proposition-not-closed is about a network: its functions are not closed."""
     return why_limit_says_nothing(network) == ""
 
 
 def why_limit_says_nothing(network: NetworkSizes) -> str:
-    """Return why the limit says nothing about a network; empty if it is about this network.
-
-    The limit is the function in proposition-not-closed, a limit of functions of networks of three
-    widths 3 that is the function of no network; so the set of functions is not closed. The
-    proposition is about ranks a_1, a_2 ≥ 2 and t ≥ 3 tokens.
-    """
+    """Return why the limit says nothing about a network; empty if it does."""
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"
     if network.widths != (3, 3, 3) or min(network.a) < 2 or network.t < 3:
@@ -259,20 +196,10 @@ def why_limit_says_nothing(network: NetworkSizes) -> str:
 
 
 def limit_outside(network: NetworkSizes) -> dict[str, bool]:
-    """Check by Macaulay2 the example of proposition-not-closed, of widths 3, 3, 3.
+    """Check by Macaulay2 the example of proposition-not-closed, which is the same for all networks.
 
-    The example is one function, the same for all networks that the proposition is about: the
-    argument ``network`` only decides whether it is one of them, and gives the script its title. The
-    result has a truth value for each property of the function in :data:`LIMIT_OUTSIDE`, by its
-    name, such as ``no_network``. If all are true, this function is a limit of functions of networks
-    and not one itself, so that the set of functions is not closed.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the limit says nothing about networks of these sizes.
-    EngineError
-        If Macaulay2 did not finish.
+    If all properties LIMIT_OUTSIDE are true, this function is a limit of functions of networks and
+    not one itself.
     """
     reason = why_limit_says_nothing(network)
     if reason:
@@ -282,8 +209,5 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
 
 
 def limit_script(network: NetworkSizes) -> Script:
-    """Return the Macaulay2 program whose answers are the truth values LIMIT_OUTSIDE, by name.
-
-    They are about one function, whatever the network is: only the title is that of the network.
-    """
+    """Return the Macaulay2 program whose answers are the truth values LIMIT_OUTSIDE, by name."""
     return render("not_closed", values={"title": network.title})

@@ -36,6 +36,7 @@ MAX_AXIS_TICKS = 12
 MAX_POINT_LABELS = 12
 # The kind of attention, the paper's formula and the colour of each panel.
 PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
+DIMENSION_FIELDS = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
 HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 
 
@@ -49,24 +50,14 @@ class FigurePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figure3(PictureResult):
-    """The dimensions of networks of lightning and of softmax attention, for some widths δ.
-
-    Parameters
-    ----------
-    layers, t, a : int
-        l, the number of tokens, and the query/key dimension of all layers.
-    points : tuple of FigurePoint
-    seconds : float
-    unfinished : str
-        The limit that was reached before all points were computed, or empty.
-    """
+    """The dimensions of networks of lightning and of softmax attention, for some widths δ."""
 
     layers: int
     t: int
     a: int
     points: tuple[FigurePoint, ...]
     seconds: float
-    unfinished: str = ""
+    unfinished: str = ""  # the limit that was reached before all points were computed
 
     @property
     def proved(self) -> bool:
@@ -77,14 +68,14 @@ class Figure3(PictureResult):
         return True
 
     def to_json(self) -> dict[str, Any]:
-        """Return all dimensions for ``json.dumps``, with both bounds and the result of each method.
-
-        ``unfinished`` is ``None`` if no limit was reached.
-        """
+        """Return all dimensions for ``json.dumps``, with bounds and the result of each method."""
         points = []
         for delta, lightning, softmax in self.points:
-            both = {"lightning": _dimension_json(lightning), "softmax": _dimension_json(softmax)}
-            points.append({"delta": delta, **both})
+            point: dict[str, Any] = {"delta": delta}
+            for name, result in (("lightning", lightning), ("softmax", softmax)):
+                fields = result.to_json()
+                point[name] = {field: fields[field] for field in DIMENSION_FIELDS}
+            points.append(point)
         return {
             "figure": 3,
             "layers": self.layers,
@@ -149,24 +140,10 @@ def figure_3(
     *,
     timeout: float | None = None,
 ) -> Figure3:
-    """Compute the dimensions of lightning and softmax attention for all widths δ.
+    """Compute the dimensions of lightning and softmax attention for all widths δ of all layers.
 
-    Parameters
-    ----------
-    layers, t, a : int
-        The number of layers, of tokens, and the query/key dimension of all layers.
-    deltas : iterable of int
-        Each δ is the width of all layers of two networks.
-    timeout : float or None
-        A limit in seconds, ``None`` for none. The points that were computed before it are returned,
-        and :attr:`Figure3.unfinished` says so.
-
-    Raises
-    ------
-    InvalidCaseError
-        If these numbers name no networks, or there are more than :data:`MAX_FIGURE_POINTS` widths.
-    TimeLimitError
-        If the limit is reached before there is a point.
+    When the limit is reached the points before it are returned, and ``unfinished`` says so;
+    TimeLimitError if there are none.
     """
     widths = positive_integers("delta", deltas)
     if not 1 <= len(widths) <= MAX_FIGURE_POINTS:
@@ -184,9 +161,15 @@ def figure_3(
             lightning = DeepAttention((delta,) * width_count, a, t)
             softmax = replace(lightning, normalization="softmax")
             point = FigurePoint(delta, lightning=dimension(lightning), softmax=dimension(softmax))
-            unfinished = _limit_reached(point)
-            # larger widths take longer
-            if unfinished != "":
+            # a point with one of the two alone would look like a result, and larger widths take
+            # longer
+            limits = [
+                result.unfinished
+                for result in (point.lightning, point.softmax)
+                if result.dimension is None and result.unfinished
+            ]
+            if limits:
+                unfinished = limits[0]
                 break
             points.append(point)
     if not points:
@@ -195,17 +178,6 @@ def figure_3(
     return Figure3(
         layers=layers, t=t, a=a, points=tuple(points), seconds=timer.seconds, unfinished=unfinished
     )
-
-
-def _limit_reached(point: FigurePoint) -> str:
-    """Return the limit, in words, because of which a dimension of a point is not known.
-
-    It is empty if both are known: a point with one of the two alone would look like a result.
-    """
-    for result in (point.lightning, point.softmax):
-        if result.dimension is None and result.unfinished:
-            return result.unfinished
-    return ""
 
 
 FIGURE = Figure(
@@ -229,18 +201,8 @@ FIGURE = Figure(
 )
 
 
-def _dimension_json(result: Dimension) -> dict[str, Any]:
-    """Return those fields of ``result.to_json()`` that the JSON of the figure has."""
-    fields = result.to_json()
-    names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
-    return {name: fields[name] for name in names}
-
-
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
-    """Return a row for each width δ: δ, and dimension, status and formula of both networks.
-
-    The columns are those of HEADER: lightning attention, then softmax.
-    """
+    """Return a row for each width δ, with the columns of HEADER."""
     rows = []
     for delta, *results in figure.points:
         row: list[object] = [delta]
@@ -269,20 +231,7 @@ def _draw_panel(
     formula: str,
     colour: str,
 ) -> None:
-    """Draw the formula as a dashed line, and the dimensions as points with their numbers.
-
-    Parameters
-    ----------
-    panel : matplotlib.axes.Axes
-    deltas, dimensions : sequences
-        The widths δ, and the dimension for each of them.
-    name : str
-        The kind of attention, in the title.
-    formula : str
-        The number of the formula in the paper, such as ``Eq. 14``, in the legend.
-    colour : str
-        The colour of the line and of the points.
-    """
+    """Draw the paper's formula as a dashed line, and the dimensions as points with numbers."""
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
     # with space for the number to the left of the first point
@@ -301,16 +250,22 @@ def _draw_panel(
     _plot_points(panel, bounds, color=colour, markerfacecolor="white", label="lower bound")
     # more numbers would overlap
     if len(results) <= MAX_POINT_LABELS:
-        _write_dimensions(panel, results)
+        for delta, result in results:
+            height = result.dimension or 0
+            panel.annotate(
+                str(height),
+                (delta, height),
+                textcoords="offset points",
+                xytext=(-5, 5),
+                ha="right",
+                fontsize=10,
+            )
     # dimensions grow with δ, so that nothing is in this corner
     panel.legend(loc="upper left")
 
 
 def _plot_points(panel: Any, results: Sequence[tuple[int, Dimension]], **style: Any) -> None:
-    """Draw dots at (δ, dimension) for pairs of a width δ and its result, with colours and label.
-
-    Without results nothing is drawn, so that the legend has only marks that occur in the picture.
-    """
+    """Draw dots at (δ, dimension); nothing without results, so that the legend has no such mark."""
     if not results:
         return
     panel.plot(
@@ -324,28 +279,11 @@ def _plot_points(panel: Any, results: Sequence[tuple[int, Dimension]], **style: 
     )
 
 
-def _write_dimensions(panel: Any, results: Sequence[tuple[int, Dimension]]) -> None:
-    """Write the dimension to the left above each point (δ, dimension), for pairs of δ and result.
-
-    A dimension that is not known is written as 0.
-    """
-    for delta, result in results:
-        height = result.dimension or 0
-        panel.annotate(
-            str(height),
-            (delta, height),
-            textcoords="offset points",
-            xytext=(-5, 5),
-            ha="right",
-            fontsize=10,
-        )
-
-
 def expected(result: Dimension) -> int | None:
     """Return the value of the paper's formula, also where its hypotheses do not hold.
 
-    It is the first value among the expectations: the paper's statements stand first, and their
-    formulas have a value where all widths are equal, as here. ``None`` if no formula has a value.
+    The paper's statements stand first, and their formulas have a value where all widths are equal,
+    as here.
     """
     for expectation in result.expected:
         if expectation.value is not None:

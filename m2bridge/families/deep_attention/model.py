@@ -38,7 +38,7 @@ from m2bridge.statements.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.families.deep_attention.observed import ObservedNetwork
+    from m2bridge.families.deep_attention.observation import ObservedNetwork
     from m2bridge.maps.chain import Row
 
 

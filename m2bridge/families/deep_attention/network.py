@@ -11,7 +11,8 @@ the *scores* Z_h = YᵀA_hY, plus Y with a skip connection. The *attention matri
 *value matrix* V of a head are products of the weights (of trained networks V stands for OV). σ is
 the identity in lightning attention, the softmax of each column in softmax attention. ⟨G, Z⟩ is the
 sum of the products of the entries of two matrices; a *covector* on a matrix Z is the matrix G that
-stands for the linear form ⟨G, dZ⟩.
+stands for the linear form ⟨G, dZ⟩. The *pullback* to Z of a covector G on σ(Z) is the covector that
+stands for the form ⟨G, dσ(Z)⟩ in dZ.
 """
 
 from __future__ import annotations
@@ -38,12 +39,7 @@ Draw = Callable[[], Any]
 
 
 class NumberSystem:
-    """Matrices over any ring, and the normalization σ of scores: here the identity.
-
-    Subclasses have other matrices or another σ. A covector on a matrix Z is a matrix G of the size
-    of Z, which stands for the linear form ⟨G, dZ⟩. The pullback to Z of a covector G on σ(Z) is the
-    covector that stands for the form ⟨G, dσ(Z)⟩ in dZ.
-    """
+    """Matrices over any ring, and the normalization σ of scores: here the identity."""
 
     __slots__ = ()
 
@@ -83,12 +79,12 @@ class EntryMatrix:
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
-        rows = [self._scalar_products(row, columns) for row in check_deadline_in(self.rows)]
-        return EntryMatrix(rows)
-
-    def _scalar_products(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
-        """Return the scalar products of a row with the columns."""
-        return [reduce(add, map(mul, row, column)) for column in columns]
+        return EntryMatrix(
+            [
+                [reduce(add, map(mul, row, column)) for column in columns]
+                for row in check_deadline_in(self.rows)
+            ]
+        )
 
     def transpose(self) -> EntryMatrix:
         """Return the transposed matrix."""
@@ -102,17 +98,9 @@ class EntryMatrix:
 
 @dataclass(frozen=True, slots=True)
 class SeriesMatrix:
-    """A matrix over GF(p)[h]/(h^length), as a series with matrices of FLINT as coefficients.
+    """A matrix over GF(p)[h]/(h^length), as a series with matrices of FLINT as coefficients."""
 
-    Parameters
-    ----------
-    coefficients : list of nmod_mat
-        Those of 1, h, h², …, from one to ``length`` of them; all later ones are 0.
-    length : int
-        The power of h that is 0.
-    prime : int
-    """
-
+    # from one to ``length`` of them, of 1, h, h², …; all later ones are 0
     coefficients: list[Any]
     length: int
     prime: int
@@ -199,7 +187,7 @@ class FormalSoftmax(Residues):
         return self.matrix([first_row, second_row])
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
-        """Return the pullback to the scores Z of a covector on σ(Z), which is ``normalized``."""
+        """Return the pullback to the scores of a covector on σ(Z), which is ``normalized``."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
@@ -234,7 +222,7 @@ class Balls(Reals):
         return self.matrix(quotients)
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
-        """Return the pullback to the scores Z of a covector on σ(Z), which is ``normalized``."""
+        """Return the pullback to the scores of a covector on σ(Z), which is ``normalized``."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
@@ -309,14 +297,7 @@ def _scores_pullback(
     """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z.
 
     Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji), also where
-    some tokens stand for several equal ones.
-
-    Parameters
-    ----------
-    normalized, covector : rows of entries
-        σ(Z) and G; column i has the scores of token i.
-    times : function
-        The product of two entries.
+    some tokens stand for several equal ones; column i has the scores of token i.
     """
     pulled_back_columns = []
     sigma_columns = zip(*normalized, strict=True)
@@ -334,9 +315,8 @@ def _scores_pullback(
 class NetworkWeights:
     """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
 
-    O is the output matrix of a trained head, whose value matrix is the product OV. A network of
-    given sizes has no O. ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by
-    their letters.
+    O is the output matrix of a trained head, whose value matrix is the product OV. ``layers[k][h]``
+    has the matrices of head h of layer k, both from 0, by their letters.
     """
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
@@ -347,13 +327,7 @@ class NetworkWeights:
     ) -> NetworkWeights:
         """Return the weights whose entries are the parameters, as matrices over ``numbers``.
 
-        The parameters are those of the matrices of ``shape.parameter_matrices()`` in turn, each
-        row by row: of layer 1 the matrices of head 1, A or K and Q before V, then those of head 2.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the number of parameters is not that of the network.
+        The parameters are the entries of ``shape.parameter_matrices()`` in turn, each row by row.
         """
         if len(parameters) != shape.parameter_count:
             message = f"are {shape.parameter_count} numbers, not {len(parameters)}"
@@ -371,13 +345,9 @@ class NetworkWeights:
         return cls(layers)
 
     def network(self) -> Network:
-        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads.
-
-        The result is the tuple of layers, each of them the tuple of its heads.
-        """
+        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads."""
 
         def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
-            """Return A = KᵀQ and OV of one head; A or V itself where that is stored instead."""
             A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
             V = head["O"] * head["V"] if "O" in head else head["V"]
             return HeadMatrices(A, V)
@@ -385,11 +355,9 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient with respect to the parameters, given the gradient with respect to
-        all A and OV (V without O).
+        """Return the gradient with respect to the parameters, given that for all A and OV.
 
-        The result is a list of entries in the order of :meth:`read`; those for O stand before those
-        for V.
+        The entries are in the order of :meth:`read`; those for O stand before those for V.
         """
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
@@ -401,10 +369,9 @@ class NetworkWeights:
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return the gradient with respect to the matrices of :attr:`layers`, in the same form.
 
-        So entry [k][h] has the derivatives with respect to the matrices of head h of layer k, under
-        their letters. ``gradient`` is that with respect to all A and W = OV (W = V without O).
-        Write dZ for the matrix of the derivatives with respect to the entries of Z. For A = KᵀQ and
-        W = OV the chain rule gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        ``gradient`` is that with respect to all A and W = OV (W = V without O). Write dZ for the
+        matrix of the derivatives with respect to the entries of Z. For A = KᵀQ and W = OV the chain
+        rule gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -426,9 +393,7 @@ class NetworkWeights:
 
 @dataclass(frozen=True, slots=True)
 class HeadMatrices:
-    """The attention matrix A and the value matrix V of a head; or a covector on each of the two,
-    such as the gradient with respect to A and that with respect to V.
-    """
+    """The attention matrix A and the value matrix V of a head; or a covector on each of the two."""
 
     A: MatrixLike
     V: MatrixLike
@@ -441,18 +406,12 @@ Network = Sequence[LayerMatrices]
 def output(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> MatrixLike:
-    """Return the tokens after the last layer, if the tokens X enter the first.
-
-    The matrices of the network and X are over ``numbers``. With ``skip`` each layer adds its input
-    to its output.
-    """
+    """Return the tokens after the last layer, if the tokens X enter the first."""
     return _all_tokens(network, X, numbers, skip).leaving
 
 
 class LayerInput(NamedTuple):
-    """What a layer computes with: the tokens Y that enter it, and ``sigmas``, the normalized scores
-    σ(YᵀAY), one matrix for each head.
-    """
+    """What a layer computes with: tokens Y, and the normalized scores σ(YᵀAY) of each head."""
 
     Y: MatrixLike
     sigmas: list[MatrixLike]
@@ -466,11 +425,7 @@ class AllTokens(NamedTuple):
 
 
 def _all_tokens(network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool) -> AllTokens:
-    """Return the tokens before each layer, with the normalized scores σ(Z_h) of its heads, and the
-    tokens after the last layer.
-
-    X has the tokens that enter the network, as its columns.
-    """
+    """Return the inputs of all layers, and the tokens after the last layer."""
     entering: list[LayerInput] = []
     Y = X
     for layer in network:
@@ -486,11 +441,11 @@ def _all_tokens(network: Network, X: MatrixLike, numbers: NumberSystem, skip: bo
 def gradient(
     network: Network, X: MatrixLike, G: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> list[LayerMatrices]:
-    """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, layer 1 first.
+    """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, in the form of the
+    network.
 
-    It has the form of the network: the matrices of a head are replaced by the gradient with respect
-    to them. It is found by backpropagation, from the last layer to the first; after the step of a
-    layer, G is the covector on the tokens that enter this layer.
+    After the step of a layer, from the last one to the first, G is the covector on the tokens that
+    enter this layer.
     """
     entering = _all_tokens(network, X, numbers, skip).entering
     layers: list[LayerMatrices] = []
@@ -513,8 +468,7 @@ def gradients_at(
 ) -> Iterator[list[Any]]:
     """Yield gradients of ⟨G, output(X)⟩ with respect to the parameters at ``point``, without end.
 
-    Each has random inputs X with ``tokens`` columns, and a random covector G on their images; it is
-    a list in the order of :meth:`NetworkWeights.flattened`.
+    Each has random inputs X with ``tokens`` columns, and a random covector G on their images.
     """
     weights = point.network()
     while True:
@@ -531,8 +485,7 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
 def virtual_weights(network: Network) -> list[MatrixLike]:
     """Return the list A'_1, …, A'_l, M of virtual weights of a network with one head per layer.
 
-    They are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1. Without skip connections
-    the function depends on nothing else.
+    They are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
     # M_1 is the identity
     (first,), *later_layers = network
@@ -552,11 +505,7 @@ class VirtualWeights(NamedTuple):
 
 
 def virtual_weights_at(shape: NetworkSizes, parameters: Sequence[int]) -> VirtualWeights:
-    """Return the virtual weights for integer parameters.
-
-    The parameters are in the order of :meth:`NetworkWeights.read`. The network has one head and no
-    skip connections.
-    """
+    """Return the virtual weights of a plain network for integer parameters."""
     network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
     *attention, M = (matrix.rows for matrix in virtual_weights(network))
     return VirtualWeights(attention, M)

@@ -2,22 +2,26 @@
 
 Each observable is a function of a :class:`Computation` that returns a :class:`ComputedValue`; the
 table of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, or come
-from Gröbner bases; identities are decided in ``identities``. Where nothing is proved, the finding
-says so. Proofs are in ``docs/deep-attention.md``.
+from Gröbner bases. Identities are equalities of *words*, products of letters that stand for
+matrices of any size; for softmax two functions are compared at a point, in balls. Where nothing is
+proved, the value says so. An observable that a network does not have, or that is too large, is
+MethodUnavailableError or TooLargeError. Proofs are in ``docs/deep-attention.md``.
 
 Notation: a network has l layers, widths d_0, …, d_l and t tokens, the columns of X; a head has an
 attention matrix A = KᵀQ and a value matrix V. With one head and no skip connections (a *plain*
 network) the virtual weights are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1; E is
 the space of all matrices of their sizes. *Scalings* multiply A'_k and M such that the function of
-lightning attention stays.
+lightning attention stays: they multiply V by a number and divide A by it.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import product
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
+
+import flint
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
@@ -31,15 +35,28 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.deep_attention import fibres
-from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and_rank, full_rank
-from m2bridge.families.deep_attention.identities import (
-    MAX_NORMAL_FORM_LAYERS,
-    RANDOM_WEIGHTS_SEED,
-    normal_form,
-    scalings_keep_the_function,
+from m2bridge.families.deep_attention.bounds import (
+    RANK_POINT_SEED,
+    columns_and_rank,
+    full_rank,
+    multiplicities_of_tokens,
 )
-from m2bridge.families.deep_attention.network import NetworkWeights, Residues, virtual_weights
-from m2bridge.families.deep_attention.observed import ComputedValue, ObservedNetwork
+from m2bridge.families.deep_attention.matrix_words import (
+    TOKENS,
+    UNIT_MATRIX,
+    layer_of_letters,
+    letters,
+)
+from m2bridge.families.deep_attention.network import (
+    Balls,
+    HeadMatrices,
+    NetworkWeights,
+    NumberSystem,
+    Residues,
+    output,
+    random_matrix,
+    virtual_weights,
+)
 from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
     determined_dimension,
@@ -49,24 +66,141 @@ from m2bridge.families.deep_attention.upper_bounds import certified_bound
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.results.sheet import value_text
+from m2bridge.statements.statement import Observed, Value
 
 # The largest number of entries of a matrix whose rank is computed here.
 MAX_OBSERVED_MATRIX_ENTRIES = 2_000_000
+# Different from the seed of the bounds, so that a rank that is too small by chance is noticed.
+RANDOM_WEIGHTS_SEED = 20250418
+# The largest number l of layers, since the function is a word of 2·3^l − 1 letters.
+MAX_NORMAL_FORM_LAYERS = 12
+# The largest number of heads, since the function of a layer is a sum of one word for each.
+MAX_OBSERVED_HEADS = 1000
+# CERTIFIED_UNKNOWNS[layers] = the largest number of unknowns of a fibre that is certified, by the
+# cost of the checker's Gröbner basis: seconds for two layers and 22 unknowns, and more than 2 GB
+# for 25; with three layers minutes.
+CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedValue:
+    """A computed value of an observable, or the reason why it is not known."""
+
+    # yes or no, or a number, possibly between bounds; ``None`` if nothing is known
+    known: bool | Bounds | None
+    method: str  # in one line, or the reason why nothing is known
+    # the numbers that a certificate contains, by name
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> bool | int | None:
+        """The value, or a bound for it, which :attr:`bound` names: the lower one of two."""
+        return self.known.value if isinstance(self.known, Bounds) else self.known
+
+    @property
+    def bound(self) -> str:
+        """``at least`` or ``at most`` if :attr:`value` is a bound; else empty."""
+        if not isinstance(self.known, Bounds) or self.known.exact is not None:
+            return ""
+        if self.known.lower is None:
+            return "at most"
+        return "at least"
+
+    @property
+    def exact_value(self) -> bool | int | None:
+        """The value if it is not only a bound; else ``None``."""
+        return self.known.exact if isinstance(self.known, Bounds) else self.known
+
+    @property
+    def proved(self) -> bool:
+        """Whether an exact value is known, which is then proved: bounds are proved, and agree."""
+        return self.exact_value is not None
+
+    @property
+    def text(self) -> str:
+        """The value in words, with its method."""
+        if self.known is None:
+            return f"not decided: {self.method}"
+        proved = " (proved)" if self.proved else ""
+        return f"{value_text(self.known)}{proved}: {self.method}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dictionary for ``json.dumps``; a value that is not known becomes ``null``."""
+        return {
+            "value": self.value,
+            # "at least" or "at most"; null where the value is exact or not known
+            "bound": self.bound or None,
+            "proved": self.proved,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedNetwork(Observed):
+    """The observed values of a network; see :class:`m2bridge.statements.statement.Observed`."""
+
+    model: NetworkSizes
+    findings: Mapping[str, ComputedValue]  # by observable
+    engine_version: str  # of Macaulay2, or empty if no value needed it
+    seconds: float
+    unfinished: str = ""  # the limit that was reached
+    remarks: tuple[str, ...] = ()  # empty, as no two methods are compared here
+
+    @property
+    def progress(self) -> str:
+        """The observables that were computed before a limit, in words; empty without a limit."""
+        if not self.unfinished:
+            return ""
+        return f"observed: {', '.join(self.findings) or 'nothing'}"
+
+    def value(self, observable: str) -> Value | None:
+        """Return the value of an observable where it is exact, else ``None``."""
+        finding = self.findings.get(observable)
+        return None if finding is None else finding.exact_value
+
+    def unknown(self, observable: str) -> str:
+        """Return in words why the value of an observable is not exact."""
+        words = observable.replace("_", " ")
+        finding = self.findings.get(observable)
+        if finding is None:
+            return self.unfinished or f"{words}: not observed"
+        if finding.value is None:
+            return f"{words}: {finding.method}"
+        return f"{words}: {finding.known} ({finding.method})"
+
+    def numbers(self) -> dict[str, int]:
+        """Return the integers from which values follow, such as ranks, by their names.
+
+        If several observables have a number of one name, it is that of the last.
+        """
+        numbers: dict[str, Any] = {}
+        for finding in self.findings.values():
+            numbers |= finding.numbers
+        # Values yes and no are not numbers, although a bool is an int.
+        return {name: number for name, number in numbers.items() if type(number) is int}
+
+    def evidence(self) -> dict[str, Any]:
+        """Return for a certificate the numbers from which each value follows, by observable."""
+        return {name: {**self.findings[name].numbers} for name in sorted(self.findings)}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        """Return the name of each observable, and its value with the method, for a page."""
+        return [(name.replace("_", " "), finding.text) for name, finding in self.findings.items()]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a dictionary for ``json.dumps``: each value by its observable."""
+        observed = {name: finding.to_json() for name, finding in self.findings.items()}
+        return {"observed": observed}
 
 
 @dataclass(frozen=True)
 class Computation:
-    """The observation of a network, which caches values that several observables need.
-
-    Parameters
-    ----------
-    network : NetworkSizes
-    certified : bool
-        Whether the dimension is found as the checker does, with the numbers that a certificate has,
-        and not by the best of all methods.
-    """
+    """The observation of a network, which caches values that several observables need."""
 
     network: NetworkSizes
+    # whether the dimension is found as the checker does, with the numbers that a certificate has,
+    # and not by the best of all methods
     certified: bool
 
     @cached_property
@@ -74,7 +208,10 @@ class Computation:
         """The dimension of the functions."""
         if self.certified:
             return _certified_dimension(self.network)
-        return _dimension(self.network)
+        best = dimension(self.network)
+        if best.lower is None:
+            raise MethodUnavailableError(best.unfinished or "no bound was found")
+        return ComputedValue(best.lower.known, best.lower.method)
 
     @cached_property
     def virtual_weights(self) -> ComputedValue:
@@ -88,21 +225,7 @@ class Computation:
 
 
 def observe(network: NetworkSizes, observable: str, *, certified: bool = False) -> ComputedValue:
-    """Compute the value of an observable of a network.
-
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`OBSERVERS`, such as ``dimension``: what some statement predicts.
-    certified : bool
-        Whether the value is for a certificate. The dimension is then found as the checker of
-        certificates finds it, and not by the best of all methods.
-
-    Raises
-    ------
-    MethodUnavailableError, TooLargeError
-        If the observable cannot be computed for this network.
-    """
+    """Compute the value of an observable, a key of :data:`OBSERVERS`."""
     return OBSERVERS[observable](Computation(network, certified))
 
 
@@ -111,20 +234,9 @@ def observe_part(
 ) -> ObservedNetwork | None:
     """Compute the observables of a network; when a limit is reached, only those before it.
 
-    An observable that cannot be computed for this network gets a :class:`ComputedValue` without a
-    value and with the reason.
-
-    ``certified`` says that the values are for a certificate. Then only the observables are computed
-    that a checker recomputes. An error is raised if one of these cannot be computed, or not within
-    a limit. The result is ``None`` if a checker recomputes none of the observables, as for softmax
-    with several heads or skip connections.
-
-    Raises
-    ------
-    MethodUnavailableError, TooLargeError
-        If one of the values that are to be certified cannot be computed for this network.
-    TimeLimitError, MemoryLimitError
-        If a limit is reached before all values that are to be certified.
+    An observable that cannot be computed has the reason as its method. A certificate, of the
+    observables that a checker recomputes, is whole or does not exist: errors and limits are raised.
+    It is ``None`` if a checker recomputes none of them.
     """
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
@@ -133,83 +245,56 @@ def observe_part(
         wanted = [name for name in wanted if can_be_certified(network, name)]
         if not wanted:
             return None
+    findings: dict[str, ComputedValue] = {}
+    unfinished = ""
+    computation = Computation(network, certified)
     # no limit of its own, but that of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
-        values = _values_until_limit(Computation(network, certified), wanted)
-    version = "" if BY_ENGINE.isdisjoint(values.findings) else current().version
+        for name in wanted:
+            try:
+                findings[name] = OBSERVERS[name](computation)
+            except (MethodUnavailableError, TooLargeError) as reason:
+                if certified:
+                    raise
+                findings[name] = ComputedValue(known=None, method=str(reason))
+            except (TimeLimitError, MemoryLimitError) as limit:
+                if certified:
+                    raise
+                unfinished = str(limit)
+                break
+    version = "" if BY_ENGINE.isdisjoint(findings) else current().version
     return ObservedNetwork(
         model=network,
-        findings=values.findings,
+        findings=findings,
         engine_version=version,
         seconds=timer.seconds,
-        unfinished=values.unfinished,
+        unfinished=unfinished,
     )
 
 
-class _ValuesUntilLimit(NamedTuple):
-    """The values of observables by their names, and the limit that was reached, in words.
-
-    ``unfinished`` is empty if all were computed.
-    """
-
-    findings: dict[str, ComputedValue]
-    unfinished: str
+# Ranks of differentials.
 
 
-def _values_until_limit(
-    computation: Computation, observables: Collection[str]
-) -> _ValuesUntilLimit:
-    """Compute the values of observables in turn; when a limit is reached, only those before it.
-
-    For a certificate, which is whole or does not exist, TimeLimitError or MemoryLimitError is
-    raised there.
-    """
-    findings: dict[str, ComputedValue] = {}
-    try:
-        for name in observables:
-            findings[name] = _value_or_reason(computation, name)
-    except (TimeLimitError, MemoryLimitError) as limit:
-        if computation.certified:
-            raise
-        return _ValuesUntilLimit(findings, unfinished=str(limit))
-    return _ValuesUntilLimit(findings, unfinished="")
+def _check_entries(rows: int, columns: int) -> None:
+    """Raise TooLargeError if a matrix of this size has too many entries."""
+    if rows * columns > MAX_OBSERVED_MATRIX_ENTRIES:
+        raise TooLargeError(
+            f"a matrix of {rows} × {columns} entries; at most"
+            f" {MAX_OBSERVED_MATRIX_ENTRIES} are handled: take fewer"
+        )
 
 
-def _value_or_reason(computation: Computation, observable: str) -> ComputedValue:
-    """Compute the value of an observable; a result without a value has the reason as its method.
-
-    For a certificate MethodUnavailableError or TooLargeError is raised in its place.
-    """
-    try:
-        return OBSERVERS[observable](computation)
-    except (MethodUnavailableError, TooLargeError) as reason:
-        if computation.certified:
-            raise
-        return ComputedValue(known=None, method=str(reason))
-
-
-def _dimension(network: NetworkSizes) -> ComputedValue:
-    """Compute the best lower bound for the dimension; it is exact if it meets an upper bound.
-
-    MethodUnavailableError is raised if no method finds one.
-    """
-    result = dimension(network)
-    if result.lower is None:
-        raise MethodUnavailableError(result.unfinished or "no bound was found")
-    return ComputedValue(result.lower.known, result.lower.method)
-
-
-def _attention_matrices(network: NetworkSizes) -> ComputedValue:
+def _attention_matrices(computation: Computation) -> ComputedValue:
     """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
 
-    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point,
-    for K and Q of size min(a, d) × d. A rank is at most the dimension of the d × d matrices of rank
-    at most a: d² for a ≥ d, and 2ad − a² for a ≤ d. It is found modulo LARGE_PRIME, once for all
-    heads of a layer, which have one size.
+    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point.
+    A rank is at most the dimension of the d × d matrices of rank at most a. It is found once for
+    all heads of a layer, which have one size.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
-    for d, _, a in network.layer_sizes:
+    heads = computation.network.heads
+    for d, _, a in computation.network.layer_sizes:
         # K and Q have alpha rows: with d of them KᵀQ is any d × d matrix, so more change nothing
         alpha = min(a, d)
         _check_entries(2 * alpha * d, d * d)
@@ -222,8 +307,8 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[alpha * d + e * d + j][i * d + j] = K[e][i]
-        rank_sum += network.heads * rank_mod(rows, LARGE_PRIME)
-        upper_bound += network.heads * matrices_of_rank(d, alpha)
+        rank_sum += heads * rank_mod(rows, LARGE_PRIME)
+        upper_bound += heads * matrices_of_rank(d, alpha)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
     return _value_of_rank(rank_sum, upper_bound, method)
 
@@ -232,9 +317,7 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the virtual weights.
 
     It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), which has a row
-    of derivatives for each parameter. The rank is at most the dimension of the variety of flags and
-    matrices that contains all virtual weights; see
-    :func:`~m2bridge.families.deep_attention.shape.virtual_dimension`.
+    of derivatives for each parameter.
     """
     if not network.is_plain:
         raise MethodUnavailableError(
@@ -253,8 +336,7 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
 def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
     """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i.
 
-    It is a list of residues modulo LARGE_PRIME, taken at ``point``, the list of all parameters. As
-    functions of parameter i alone, the entries have degree at most 2, because a matrix V occurs
+    As functions of parameter i alone, the entries have degree at most 2, because a matrix V occurs
     twice in A'_k = M_kᵀ A_k M_k, and K, Q or A once. The derivative of such a polynomial f at x is
     (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
     """
@@ -276,27 +358,149 @@ def _value_of_rank(
 ) -> ComputedValue:
     """Return a dimension by a rank modulo a prime: exact if the rank is the upper bound.
 
-    If it is less, the rank is a lower bound; if it is more, an error is raised. ``numbers`` are
-    those for a certificate; for ``None`` they are the rank and the upper bound.
+    ``numbers`` for a certificate are the rank and the upper bound, unless they are given.
     """
     # ContradictionError if the rank is above the upper bound
-    dimension = intersect_bounds(
+    bounds = intersect_bounds(
         Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound")
     )
     # A value that is not exact is shown as one bound, here as that which was computed.
-    if dimension.exact is None:
-        dimension = Bounds.at_least(rank)
+    if bounds.exact is None:
+        bounds = Bounds.at_least(rank)
     if numbers is None:
         numbers = {"rank": rank, "upper_bound": upper}
-    return ComputedValue(known=dimension, method=method, numbers=numbers)
+    return ComputedValue(known=bounds, method=method, numbers=numbers)
+
+
+def _certified_dimension(network: NetworkSizes) -> ComputedValue:
+    """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
+
+    With several heads or skip connections the lower bound is the rank of the whole differential.
+    Otherwise one block decides, a network with at most two inputs and one output (theorem-block):
+    if the kernel of its differential has only the dimension that it always has, ``unseen``, the
+    lower bound is the dimension of the functions. If the kernel is larger, the bound is 0: the rank
+    of the block may then be more than the dimension.
+    """
+    upper = certified_bound(network)
+    # the lower bound for one token of softmax, where every matrix of bounded rank is a function
+    lower = upper
+    block_numbers: dict[str, int] = {}
+    if not network.is_plain:
+        lower = full_rank(network).value
+    elif not network.softmax or network.t > 1:
+        columns, rank = columns_and_rank(network)
+        unseen = network.kernel_dimension
+        lower = determined_dimension(network) if rank == columns - unseen else 0
+        block_numbers = {
+            "columns": columns,
+            "rank": rank,
+            "unseen": unseen,
+            "seed": RANK_POINT_SEED,
+            "prime": LARGE_PRIME,
+        }
+    numbers = {"lower_bound": lower, **block_numbers, "upper_bound": upper}
+    return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)
+
+
+# Identities.
+
+
+def _normal_form(computation: Computation) -> ComputedValue:
+    """Compute whether the function of plain lightning attention is P(XXᵀ)X with P = MQ.
+
+    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, those after it are V_k YYᵀ A_k Y,
+    which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
+    replaces Q by Q S Qᵀ A'_k Q.
+    """
+    network = computation.network
+    if network.softmax or not network.is_plain:
+        raise MethodUnavailableError(
+            "the normal form is that of lightning attention, one head, no skip connections"
+        )
+    if network.layers > MAX_NORMAL_FORM_LAYERS:
+        raise TooLargeError(
+            f"words are written for at most {MAX_NORMAL_FORM_LAYERS} layers; --all-sizes decides"
+            " all"
+        )
+    layers = tuple(map(layer_of_letters, range(network.layers)))
+    # products of letters need nothing of the number system but its σ, the identity
+    function = output(layers, TOKENS, numbers=NumberSystem())
+    *matrices, M = virtual_weights(layers)
+    S = TOKENS * TOKENS.transpose()
+    Q = UNIT_MATRIX
+    for A in matrices:
+        Q = Q * S * Q.transpose() * A * Q
+    return ComputedValue(
+        known=function == M * Q * TOKENS,
+        method="both sides as words in matrices",
+        numbers={"factors": max(map(len, function))},
+    )
+
+
+def _scalings_keep_the_function(computation: Computation) -> ComputedValue:
+    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
+
+    If it does, the function of the network is kept. In lightning attention the function is kept if
+    V and A occur equally often in each word of it. For softmax it is changed.
+    """
+    network = computation.network
+    if network.softmax:
+        return _softmax_scalings(network)
+    if network.heads > MAX_OBSERVED_HEADS:
+        raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
+    # the function of the first layer as a sum of words in A and V of its heads, and in the tokens
+    first_layer = layer_of_letters(0, network.heads)
+    function = output([first_layer], TOKENS, numbers=NumberSystem(), skip=network.skip)
+    # of the first head
+    A, V = letters(0)
+    # for each word how often the letter is in it
+    degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
+    # The scaling multiplies a word by c to the degree in V less that in A.
+    if degrees_in_V != degrees_in_A:
+        return ComputedValue(known=False, method="the first layer with cV and A/c has other words")
+    degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
+    return ComputedValue(
+        known=True, method="the first layer with cV and A/c has the same words", numbers=degrees
+    )
+
+
+def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
+    """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
+
+    The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
+    two balls of an entry are disjoint, the functions differ; balls never show that they are equal.
+    Of many tokens the last ones are equal.
+    """
+    random = Random(RANDOM_WEIGHTS_SEED)
+    unit = flint.fmpq(1, 10)
+    multiplicities = multiplicities_of_tokens(network.t)
+    numbers = Balls(multiplicities=multiplicities)
+    parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
+    weights = NetworkWeights.read(network, parameters, numbers).network()
+    (first_head, *other_heads), *other_layers = weights
+    scaled_head = HeadMatrices(A=first_head.A / 7, V=first_head.V * 7)
+    scaled = ((scaled_head, *other_heads), *other_layers)
+    X = random_matrix(
+        numbers, network.widths[0], len(multiplicities), lambda: random.randrange(-9, 10) * unit
+    )
+    values = output(weights, X, numbers=numbers, skip=network.skip).entries()
+    scaled_values = output(scaled, X, numbers=numbers, skip=network.skip).entries()
+    pairs = zip(values, scaled_values, strict=True)
+    if all(value.overlaps(scaled_value) for value, scaled_value in pairs):
+        raise MethodUnavailableError(
+            "the values with scaled weights cannot be separated in ball arithmetic"
+        )
+    return ComputedValue(known=False, method="differs at a rational point, in balls")
+
+
+# Fibres, and closedness.
 
 
 def _unseen_weights(computation: Computation) -> ComputedValue:
     """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
-    It is the dimension of the variety of all A and V, where the d_{k−1} × d_{k−1} matrix A of each
-    head has rank at most a_k, less the dimension of the functions. Where the functions have only a
-    lower bound, the result is an upper bound. The method is that of the dimension of the functions.
+    It is the dimension of the variety of all A and V, where A has rank at most a_k, less the
+    dimension of the functions, with the method and the numbers of the latter.
     """
     network = computation.network
     functions = computation.dimension
@@ -306,13 +510,10 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     functions_dimension = functions.known.value
     weights_dimension = 0
     for d, after, a in network.layer_sizes:
-        dimension_of_V = d * after
-        dimension_of_A = matrices_of_rank(d, a)
-        weights_dimension += network.heads * (dimension_of_V + dimension_of_A)
+        weights_dimension += network.heads * (d * after + matrices_of_rank(d, a))
     fibre_dimension = weights_dimension - functions_dimension
     bound = Bounds.exactly if functions.proved else Bounds.at_most
-    # The numbers for a certificate are those from which the dimension of the functions follows, and
-    # the dimension of the weights. A dimension that is not certified has none.
+    # a dimension that is not certified has no numbers
     numbers = {**functions.numbers}
     if numbers:
         numbers["weights"] = weights_dimension
@@ -323,9 +524,7 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling.
 
     It is the dimension of the virtual weights, less that of the functions and less l, the dimension
-    of the torus of scalings. If one of these two dimensions is a lower bound only, the answer is
-    that nothing is known. For softmax, which has no scalings, and where there are no virtual
-    weights, MethodUnavailableError is raised.
+    of the torus of scalings; not known if one of the two dimensions is a lower bound only.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -343,8 +542,7 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 
 
 def _fibre_numbers(computation: Computation) -> dict[str, int]:
-    """Return ``unknowns``, ``dimension`` and ``degree`` of the fibre in E over a random function,
-    up to scalings.
+    """Return ``unknowns``, ``dimension`` and ``degree`` of the fibre in E over a random function.
 
     The virtual weights are an irreducible subset of E, dense in E if they have its dimension. So
     the fibre in E contains the fibre in the virtual weights, and has the same dimension in that
@@ -371,9 +569,7 @@ def _fibre_numbers(computation: Computation) -> dict[str, int]:
 
 
 def _fibre(computation: Computation, number: str) -> ComputedValue:
-    """Compute the ``dimension`` or the ``degree`` of the fibre in E over a random function, up to
-    scalings; ``number`` is one of these two words.
-    """
+    """Compute the ``dimension`` or the ``degree`` of the fibre in E, up to scalings."""
     numbers = _fibre_numbers(computation)
     value = numbers[number]
     evidence = {"unknowns": numbers["unknowns"], number: value}
@@ -381,11 +577,9 @@ def _fibre(computation: Computation, number: str) -> ComputedValue:
 
 
 def _fibre_is_one_point(computation: Computation) -> ComputedValue:
-    """Compute whether the fibre in the virtual weights over a random function, up to scalings, is
-    one point.
+    """Compute whether the fibre in the virtual weights, up to scalings, is one point.
 
     It is one if the larger fibre in E is one simple point; it is not if its dimension is positive.
-    Otherwise nothing is decided, and the result has no value.
     """
     numbers = _fibre_numbers(computation)
     if (numbers["dimension"], numbers["degree"]) == (0, 1):
@@ -399,12 +593,7 @@ def _fibre_is_one_point(computation: Computation) -> ComputedValue:
 
 
 def _closed(computation: Computation) -> ComputedValue:
-    """Compute whether the functions are closed: no, if a limit of networks is no network.
-
-    The properties :data:`fibres.LIMIT_OUTSIDE` together say that one function is a limit of
-    networks and no network. If one of them does not hold, or for networks that the limit is not
-    about, nothing is decided: MethodUnavailableError.
-    """
+    """Compute whether the functions are closed: no, if one limit of networks is no network."""
     has_property = fibres.limit_outside(computation.network)
     if not all(has_property.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
@@ -420,12 +609,10 @@ OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
     "dimension": lambda computation: computation.dimension,
     "unseen_weights": _unseen_weights,
     "virtual_fibre_dimension": _virtual_fibre_dimension,
-    "attention_matrices": lambda computation: _attention_matrices(computation.network),
+    "attention_matrices": _attention_matrices,
     "virtual_weights": lambda computation: computation.virtual_weights,
-    "normal_form": lambda computation: normal_form(computation.network),
-    "scalings_keep_the_function": lambda computation: scalings_keep_the_function(
-        computation.network
-    ),
+    "normal_form": _normal_form,
+    "scalings_keep_the_function": _scalings_keep_the_function,
     "fibre_dimension": partial(_fibre, number="dimension"),
     "fibre_degree": partial(_fibre, number="degree"),
     "fibre_is_one_point": _fibre_is_one_point,
@@ -434,26 +621,8 @@ OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
 """All observables, and how each is computed."""
 
 
-def _check_entries(rows: int, columns: int) -> None:
-    """Raise TooLargeError if a matrix of this size has too many entries."""
-    if rows * columns > MAX_OBSERVED_MATRIX_ENTRIES:
-        raise TooLargeError(
-            f"a matrix of {rows} × {columns} entries; at most"
-            f" {MAX_OBSERVED_MATRIX_ENTRIES} are handled: take fewer"
-        )
-
-
-# CERTIFIED_UNKNOWNS[layers] = the largest number of unknowns of a fibre that is certified, by the
-# cost of the checker's Gröbner basis: it takes 15 seconds for two layers and 22 unknowns, whatever
-# the fibre is, and more than 2 GB for 25; with three layers minutes.
-CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
-
-
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
-    """Return whether the checker recomputes the value of an observable of this network.
-
-    ``observable`` is a key of :data:`OBSERVERS`.
-    """
+    """Return whether the checker recomputes the value of an observable of this network."""
     plain_lightning = network.is_plain and not network.softmax
     # For three layers and more the checker's Gröbner basis never is small enough: 0 unknowns are
     # allowed, and there are more.
@@ -474,43 +643,3 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
         "closed": fibres.is_example_not_closed(network),
     }
     return recomputed[observable]
-
-
-def _certified_dimension(network: NetworkSizes) -> ComputedValue:
-    """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
-
-    With several heads or skip connections the lower bound is the rank of the whole differential.
-    Otherwise one block decides (``_bound_by_block``). For softmax of one token no rank is needed.
-    """
-    upper = certified_bound(network)
-    # the lower bound for one token of softmax, where every matrix of bounded rank is a function
-    lower = upper
-    numbers: dict[str, int] = {}
-    if not network.is_plain:
-        lower = full_rank(network).value
-    elif not network.softmax or network.t > 1:
-        lower, numbers = _bound_by_block(network)
-    numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}
-    return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)
-
-
-def _bound_by_block(network: NetworkSizes) -> tuple[int, dict[str, int]]:
-    """Return a lower bound for the dimension by theorem-block, and the numbers behind it, by name.
-
-    The block is a network with at most two inputs and one output; its differential has a column
-    for each number of the block. If the kernel of this differential has only the dimension that it
-    always has, ``unseen``, the lower bound is the dimension of the functions. If the kernel is
-    larger, the bound is 0: the rank of the block may then be more than the dimension.
-    """
-    columns, rank = columns_and_rank(network)
-    unseen = network.kernel_dimension
-    block_decides = rank == columns - unseen
-    lower = determined_dimension(network) if block_decides else 0
-    numbers = {
-        "columns": columns,
-        "rank": rank,
-        "unseen": unseen,
-        "seed": RANK_POINT_SEED,
-        "prime": LARGE_PRIME,
-    }
-    return lower, numbers

@@ -9,9 +9,11 @@ themselves are in ``network``.
 Notation: l layers, widths d_0, …, d_l, and t tokens, the columns of the input X. A layer maps its
 tokens Y to Σ_h V_h Y σ(YᵀA_hY), a sum over its heads h, plus Y with a skip connection; σ is the
 identity (lightning attention) or the softmax of each column. r_k and α_k are the generic ranks of
-M_k and A'_k. A *block* is a network with at most two inputs and one output: its layers have 2 × 2
-attention matrices where r_k > 1 and 1 × 1 ones after them, and the product of its value matrices is
-a row m.
+M_k and A'_k; tuples that belong to layers begin with layer 1, so that ``alphas[k - 1]`` is α_k.
+``whole_layers`` is the number of layers, from the first on, on whose whole A'_k a function of
+lightning attention depends, and not on its symmetric part alone. A *block* is a network with at
+most two inputs and one output: its layers have 2 × 2 attention matrices where r_k > 1 and 1 × 1
+ones after them, and the product of its value matrices is a row m.
 """
 
 import re
@@ -63,8 +65,7 @@ class NetworkSizes(DifferentiableModel):
     """The numbers of a network: widths, ranks, tokens, heads; skip connections, normalization.
 
     Abstract: the functions are those of
-    :class:`~m2bridge.families.deep_attention.model.DeepAttention`, which has the meaning of each
-    number. Tuples that belong to layers begin with layer 1; so ``alphas[k - 1]`` is α_k.
+    :class:`~m2bridge.families.deep_attention.model.DeepAttention`.
     """
 
     widths: tuple[int, ...]
@@ -84,17 +85,22 @@ class NetworkSizes(DifferentiableModel):
         skip: bool = False,
         normalization: str = "none",
     ) -> None:
-        """Check and store the numbers; one ``a`` is that of all layers.
-
-        InvalidCaseError, with the name of the argument, if they name no network.
-        """
+        """Check and store the numbers; InvalidCaseError if they name no network."""
         checked_widths = positive_integers("widths", widths)
         width_count = len(checked_widths)
         if not 2 <= width_count <= MAX_NETWORK_LAYERS + 1:
             raise InvalidCaseError(
                 "widths", f"must be from 2 to {MAX_NETWORK_LAYERS + 1} integers, not {width_count}"
             )
-        ranks = _ranks_of_layers(a, layers=width_count - 1)
+        # one integer, also of SymPy or NumPy, is the rank of all layers
+        ranks = positive_integers("a", [a] if isinstance(a, Integral) else a)
+        layers = width_count - 1
+        if len(ranks) == 1:
+            ranks *= layers
+        if len(ranks) != layers:
+            raise InvalidCaseError(
+                "a", f"must be one integer, or one for each of the {layers} layers"
+            )
         if not isinstance(skip, bool):
             raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
         # Y + Σ V_h Yσ has a meaning only where Y and V_h Y are of one size.
@@ -118,10 +124,7 @@ class NetworkSizes(DifferentiableModel):
     def from_key(cls, key: str) -> Self:
         """Return the network with this key: ``3-3-3-a2-2-t2``, ``3-3-a2-t2-h2-skip-softmax``.
 
-        Raises
-        ------
-        InvalidCaseError
-            If no network has it.
+        InvalidCaseError if no network has it.
         """
         number = "[1-9][0-9]{0,8}"
         widths_a_t = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
@@ -201,8 +204,7 @@ class NetworkSizes(DifferentiableModel):
     def parameter_matrices(self) -> Iterator[ParameterMatrix]:
         """Yield all matrices of parameters: by layer, then by head, attention before values.
 
-        A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a
-        head with smaller a_k has those of K and of Q.
+        A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix.
         """
         for k, (before, after, rank) in enumerate(self.layer_sizes, 1):
             # all matrices of a head have d_{k−1} columns
@@ -213,9 +215,9 @@ class NetworkSizes(DifferentiableModel):
                     yield ParameterMatrix(kind, layer=k, head=h, rows=rows, columns=before)
 
     def parameter_names(self) -> tuple[str, ...]:
-        """Return a name for each parameter: of all matrices in turn, row by row.
+        """Return a name for each parameter, row by row: ``A_k_i_j`` is the entry (i, j) of A_k.
 
-        ``A_k_i_j`` is the entry (i, j) of A_k; ``A_k_h_i_j`` that of head h among several.
+        With several heads it is ``A_k_h_i_j`` for head h.
         """
         names = []
         for matrix in self.parameter_matrices():
@@ -274,13 +276,10 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """The number of layers of lightning attention, from the first on, on whose whole A'_k the
-        function depends, and not on its symmetric part alone.
+        """The layers up to the first one with α_k = 1, or all; 0 for one token.
 
-        These are the layers up to the first one with α_k = 1, or all if there is none. A layer with
-        A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row qᵀY. As a
-        skew-symmetric form vanishes on parallel tokens, later layers depend only on the symmetric
-        part of A'_k. For one token that is so of all layers, and the number is 0.
+        A layer with A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row
+        qᵀY, and a skew-symmetric form vanishes on parallel tokens.
         """
         if self.t == 1:
             return 0
@@ -290,16 +289,11 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def kernel_dimension(self) -> int:
-        """The dimension of the kernel that the differential of a block always has (theorem-block in
-        docs/deep-attention.md).
+        """The dimension of the kernel that the differential of a block always has (theorem-block).
 
-        The block is defined in the module. In lightning attention the attention matrix of each
-        layer of the block can be scaled, and m by another number, so that the function stays: one
-        dimension for each layer. The first ``whole_layers`` layers are those up to the first layer
-        with α_k = 1; no layer for t = 1. After them the function depends only on the symmetric part
-        of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of dimension 1, are in
-        the kernel for each 2 × 2 matrix there. For softmax of t ≥ 2 tokens the kernel that the
-        theorem speaks of is 0.
+        In lightning attention the attention matrix of each layer of the block can be scaled, and m
+        by another number. After ``whole_layers`` layers the skew-symmetric 2 × 2 matrices, of
+        dimension 1, are in the kernel too. For softmax of t ≥ 2 tokens it is 0.
         """
         if self.softmax:
             return 0
@@ -312,9 +306,9 @@ class NetworkSizes(DifferentiableModel):
     def span_dimensions(self) -> tuple[int, ...]:
         """The dimensions s_1, …, s_{l+1}.
 
-        s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
-        dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l:
-        layer k adds α_k rows and α_k columns, as far as the space of dimension r_k has place.
+        s_{l+1} is the rank of M, and s_1 = d_0. For k ≥ 2 s_k = min(r_k, s_{k+1} + 2α_k) is that of
+        the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l: layer k adds
+        α_k rows and α_k columns, as far as the space of dimension r_k has place.
         """
         # s_{l+1}, s_l, …, s_2 by the recursion; s_1 is not limited by a layer
         from_last_to_second = [self.rank]
@@ -327,34 +321,16 @@ class NetworkSizes(DifferentiableModel):
         """Return a lower bound for the dimension of generic fibres of the parametrization.
 
         With one head and without skip connections it is the dimension of the fibres over the
-        virtual weights, plus in lightning attention that of the torus of scalings of A against V,
-        one for each layer (Eq. 13). Otherwise it is the dimension of a group that acts freely on
-        generic parameters and keeps the function, the product of these groups:
-
-        * GL(a_k) on K and Q of each head for a_k < d_{k−1};
-        * GL(d_i) between layers i and i + 1, without skip connections (:func:`base_changes`);
-        * in lightning attention the multiplicative group on A and V of each head.
+        virtual weights, plus in lightning attention one scaling of A against V for each layer
+        (Eq. 13). Otherwise it is the dimension of a group that acts freely on generic parameters
+        and keeps the function: of GL(a_k) on K and Q of each head with a_k < d_{k−1}, of
+        :func:`base_changes`, and in lightning attention of the scalings of all heads.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
             return self.parameter_count - virtual_dimension(self) + scalings
-        # GL(a_k) acts only where K and Q are the parameters, not A.
         inner_bases = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
         return inner_bases + base_changes(self) + scalings
-
-
-def _ranks_of_layers(a: int | Iterable[int], layers: int) -> tuple[int, ...]:
-    """Return a_1, …, a_l, one for each of the layers; one integer is that of all layers.
-
-    InvalidCaseError if these are not positive integers, or of another number.
-    """
-    # one integer, also of SymPy or NumPy
-    ranks = positive_integers("a", [a] if isinstance(a, Integral) else a)
-    if len(ranks) == 1:
-        ranks *= layers
-    if len(ranks) != layers:
-        raise InvalidCaseError("a", f"must be one integer, or one for each of the {layers} layers")
-    return ranks
 
 
 def virtual_dimension(shape: NetworkSizes) -> int:
@@ -365,13 +341,10 @@ def virtual_dimension(shape: NetworkSizes) -> int:
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
 
-    So the A'_k of the first ``whole`` layers count as they are, and of the later ones only the
-    symmetric parts; with ``whole`` = l it is the dimension of the virtual weights themselves.
-
-    It is the dimension of a variety of flags and matrices. For k ≥ 2, W_k is the space of dimension
-    s_k that is spanned by the rows of M and the rows and columns of A'_k, …, A'_l, and W_1 is the
-    whole space; so W_{l+1} ⊆ … ⊆ W_1, and A'_k is in W_k ⊗ W_k. The dimension is the sum of those
-    of M, of rank s_{l+1}, of the subspaces W_k, and of all A'_k.
+    For k ≥ 2, W_k is the space of dimension s_k that is spanned by the rows of M and the rows and
+    columns of A'_k, …, A'_l, and W_1 is the whole space; so W_{l+1} ⊆ … ⊆ W_1, and A'_k is in
+    W_k ⊗ W_k. The dimension is the sum of those of M, of rank s_{l+1}, of the subspaces W_k, and of
+    all A'_k.
     """
     n = shape.widths[0]
     spans = shape.span_dimensions
@@ -399,13 +372,11 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 
 
 def determined_dimension(network: NetworkSizes) -> int:
-    """Return the dimension of the functions of a plain network, if the kernel of its block's
-    differential is only of dimension ``kernel_dimension`` (theorem-block); else an upper bound.
+    """Return the dimension of what functions of a plain network determine of the virtual weights.
 
-    It is the dimension of what functions determine of the virtual weights. Functions of lightning
-    attention depend only on the symmetric parts of A'_k after the layer with the first α_k = 1
-    (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax functions of
-    t ≥ 2 tokens determine all of the virtual weights.
+    It is that of the functions if the kernel of the differential of the block is only
+    ``kernel_dimension`` (theorem-block), and else an upper bound. Functions of lightning attention
+    are kept by one scaling for each layer. Softmax of t ≥ 2 tokens determines all.
     """
     if network.softmax:
         return virtual_dimension(network)
@@ -415,10 +386,9 @@ def determined_dimension(network: NetworkSizes) -> int:
 def base_changes(network: NetworkSizes) -> int:
     """Return the dimension of Π GL(d_i) over the hidden widths with d_i ≤ d_{i−1}.
 
-    GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1, which keeps
-    the function of the network. It acts freely on the tuples of functions of the layers where the
-    outputs of layer i, for all inputs of this layer, span their space, as they do for these widths.
-    Other widths are left out, also where their group acts freely.
+    GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1, freely where
+    the outputs of layer i span their space, as they do for these widths. Other widths are left out,
+    also where their group acts freely.
     """
     # A skip connection is the identity, which no other base keeps.
     if network.skip:

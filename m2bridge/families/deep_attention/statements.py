@@ -6,7 +6,8 @@ computes.
 
 Notation: a network has l layers, widths d_0, …, d_l and t tokens; d_k is δ for all hidden layers
 where they have one width. A head of layer k has a value matrix V and a d_{k−1} × d_{k−1} attention
-matrix A_k of rank at most a_k; α_k is its generic rank. With one head and no skip connections the
+matrix A_k of rank at most a_k; α_k is its generic rank. A formula that has no meaning for a network
+predicts ``None``. With one head and no skip connections the
 function depends only on the virtual weights, l matrices made of the A_k, and M = V_l⋯V_1. A *fibre*
 is the set of all matrices of their sizes that have one function, taken up to *scalings*: of each
 A_k by a number and of M by the number that keeps the function.
@@ -62,10 +63,7 @@ def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """The conjunction of hypotheses, by their names in HOLDS, which says when each is true.
-
-    A call with a network returns the first hypothesis that fails, in words; empty if all hold.
-    """
+    """The conjunction of hypotheses, by their names in HOLDS."""
 
     hypotheses: tuple[str, ...]
 
@@ -74,10 +72,7 @@ class All:
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: NetworkSizes) -> list[str]:
-        """Return the hypotheses that fail, in words with the numbers of the network, in order.
-
-        The list is empty if all hypotheses hold.
-        """
+        """Return the hypotheses that fail, in words with the numbers of the network, in order."""
         failing_names = [name for name in self.hypotheses if not HOLDS[name](network)]
         if not failing_names:
             return []
@@ -133,11 +128,9 @@ def attention_matrices(network: NetworkSizes) -> int:
 
 
 def fibre_dimension(network: NetworkSizes) -> int:
-    """Predict the dimension of the fibres among all matrices, up to scalings.
+    """Predict the dimension of the fibres among all matrices, up to scalings (proposition-fibres).
 
-    After the first ``whole_layers`` layers the function depends on the quadratic form alone of each
-    attention matrix, so that a skew-symmetric d_0 × d_0 matrix is free for each of the other layers
-    (proposition-fibres in docs/deep-attention.md).
+    For each layer after ``whole_layers`` the skew-symmetric part of a d_0 × d_0 matrix is free.
     """
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
@@ -145,8 +138,7 @@ def fibre_dimension(network: NetworkSizes) -> int:
 def virtual_fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the virtual weights with a given function, up to scalings.
 
-    It is the dimension of the virtual weights, less that of the functions, which is
-    ``determined_dimension`` by Theorem L, and less one scaling for each layer.
+    The functions have the dimension ``determined_dimension`` by Theorem L.
     """
     return virtual_dimension(network) - determined_dimension(network) - network.layers
 
@@ -157,10 +149,7 @@ def bound_of_layers(network: NetworkSizes) -> int:
 
 
 def theorem_s(network: NetworkSizes) -> int:
-    """Predict the dimension of softmax attention, for all widths and ranks.
-
-    It is that of the virtual weights; for one token that of the matrices M of bounded rank.
-    """
+    """Predict the dimension of softmax attention: of the virtual weights, or for t = 1 of M."""
     # The only score of one token is normalized to 1: the function is M.
     if network.t == 1:
         return network.linear_dimension
@@ -168,10 +157,7 @@ def theorem_s(network: NetworkSizes) -> int:
 
 
 def dimension_with_skip_connections(network: NetworkSizes) -> int:
-    """Predict the dimension with skip connections and one head: the sum of those of the layers.
-
-    Softmax functions of one token are linear maps, and have the dimension of these.
-    """
+    """Predict the dimension with skip connections and one head: the sum over the layers."""
     # The softmax of a single score is 1, so that each layer is a linear map of its token.
     if network.softmax and network.t == 1:
         return network.linear_dimension
@@ -186,11 +172,11 @@ def dimension_of_separate_heads(network: NetworkSizes) -> int:
 
 
 def fibre_degree(network: NetworkSizes) -> int:
-    """Predict the number of linear spaces of which a fibre among all matrices consists.
+    """Predict the number of linear spaces of which a fibre consists, up to scalings.
 
-    The fibre is taken up to scalings (proposition-fibres in docs/deep-attention.md). It is one
-    linear space, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
-    xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space.
+    It is one, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
+    xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space
+    (proposition-fibres).
     """
     rank_of_M = min(network.widths)
     if rank_of_M > 1:
@@ -212,19 +198,12 @@ def fibre_degree(network: NetworkSizes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """The prediction of a statement; ``None`` for a network where it has no meaning.
+    """The prediction of a statement; ``None`` for a network where it has no meaning."""
 
-    Parameters
-    ----------
-    formula : int, bool or str
-        What is predicted of all networks, or the name of a function of this file. It is found by
-        its name when it is asked for, so that a statement can be pickled.
-    without : All
-        The hypotheses without which the formula has no meaning.
-    """
-
+    # what is predicted of all networks, or the name of a function of this file, which is found when
+    # it is asked for, so that a statement can be pickled
     formula: Value | str
-    without: All
+    without: All  # the hypotheses without which the formula has no meaning
 
     def __call__(self, network: NetworkSizes) -> Value | None:
         """Return what is predicted of a network; ``None`` where the formula has no meaning."""
@@ -244,17 +223,9 @@ def _stated(
     *hypotheses: str,
     meaning: tuple[str, ...] | None = None,
 ) -> Stated:
-    """Return the statement with this key and part in ``words.toml``.
+    """Return the statement with this key and part in ``words.toml``, and these hypotheses.
 
-    Parameters
-    ----------
-    formula : str, int or bool
-        The name of a function of this file, or what is predicted of all networks.
-    *hypotheses : str
-        Their names in HOLDS.
-    meaning : tuple of str, optional
-        The hypotheses without which the formula has no meaning, so that nothing is predicted;
-        all ``hypotheses`` when left out, and none for an empty tuple.
+    Nothing is predicted without those of ``meaning``; without all ``hypotheses`` if it is left out.
     """
     predicted = Predicted(formula, All(hypotheses if meaning is None else meaning))
     words = WORDS.fields(key, part)
@@ -313,11 +284,10 @@ STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     """Return the dimension by each statement about it that applies to a network.
 
-    A statement applies if its formula has a meaning and no hypothesis fails. For one head without
-    skip connections the paper's formula (Corollary 3.8, for softmax Conjecture 3.10) is always
-    among them, with the hypothesis that fails, or without a value where it has no meaning.
-    ``assumes`` of an expectation has the words for what its formula takes for granted, and what
-    only a computed dimension tests: that heads are separate, or that the conjecture is true.
+    For one head without skip connections the paper's formula (Corollary 3.8, for softmax Conjecture
+    3.10) is always among them, with the hypothesis that fails, or without a value. ``assumes`` of
+    an expectation has the words for what its formula takes for granted, and what only a computed
+    dimension tests: that heads are separate, or that the conjecture is true.
     """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     expected = []
@@ -330,11 +300,7 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
 
 
 def _expectation(statement: Stated, network: NetworkSizes) -> Expectation:
-    """Return what a statement about the dimension says of a network.
-
-    The value is ``None`` if the formula has no meaning for the network; ``fails`` is the first
-    hypothesis that fails, or empty.
-    """
+    """Return what a statement about the dimension says of a network, and what fails."""
     predicted = statement.predict(network)
     assert predicted is None or isinstance(predicted, int)
     # the remarks have names of statements by "key, part", or by the key for all parts

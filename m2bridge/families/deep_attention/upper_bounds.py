@@ -7,7 +7,9 @@ Notation: a network has widths d_0, …, d_l and t tokens, and H heads in each l
 k has an attention matrix A of rank at most a_k and a value matrix V of size d_k × d_{k−1} and rank
 β_k; α_k is the generic rank of A. GL(d_i) acts on the functions by a *change of base* of the hidden
 space between layers i and i + 1, which leaves their composition as it is. A
-:class:`~m2bridge.results.known.Bounds` has a ``value``, and a reason in words, ``because``.
+:class:`~m2bridge.results.known.Bounds` has a ``value``, and a reason in words, ``because``. A layer
+of lightning attention is Σ_h V_h S A_h X with S = XXᵀ; for one token x it is Σ_h V_h x·q_h(x) with
+the quadratic forms q_h(x) = xᵀA_hx.
 """
 
 from __future__ import annotations
@@ -37,11 +39,14 @@ MAX_COEFFICIENT_BOUND_WIDTH = 3
 
 
 def upper_bounds(network: NetworkSizes) -> tuple[Bounds, ...]:
-    """Return the upper bounds for the dimension that apply to a network, the smallest first.
-
-    They hold over every field.
-    """
-    return tuple(sorted(_all_bounds(network), key=_value))
+    """Return the upper bounds for the dimension that apply to a network, the smallest first."""
+    bounds = list(_bounds_of_certificates(network))
+    functions_are_linear = network.softmax and network.t == 1
+    # bound_by_bases is about several layers, several heads, no skip connections
+    several_heads_without_skip = network.heads > 1 and not network.skip
+    if network.layers > 1 and several_heads_without_skip and not functions_are_linear:
+        bounds.append(bound_by_bases(network))
+    return tuple(sorted(bounds, key=_value))
 
 
 def certified_bound(network: NetworkSizes) -> int:
@@ -53,22 +58,10 @@ def certified_bound(network: NetworkSizes) -> int:
     return min(map(_value, _bounds_of_certificates(network)))
 
 
-def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
-    """Yield the upper bounds that apply to a network."""
-    yield from _bounds_of_certificates(network)
-    functions_are_linear = network.softmax and network.t == 1
-    # bound_by_bases is about several layers, several heads, no skip connections
-    several_heads_without_skip = network.heads > 1 and not network.skip
-    if network.layers > 1 and several_heads_without_skip and not functions_are_linear:
-        yield bound_by_bases(network)
-
-
 def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
     """Yield the upper bounds of release 1.0 that apply to a network.
 
-    One of them is by the structure of the network: linear functions for softmax of one token, the
-    virtual weights for one head without skip connections, else the sum over the layers. The other,
-    for lightning attention with few inputs, is the number of coefficients.
+    One of them is by the structure of the network, the other is the number of coefficients.
     """
     if network.softmax and network.t == 1:
         yield Bounds.at_most(
@@ -85,11 +78,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def virtual_bound(network: NetworkSizes) -> Bounds:
-    """Return the upper bound: the dimension of what functions determine of the virtual weights.
-
-    The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
-    A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
-    """
+    """Return the upper bound by the virtual weights A'_k, of a plain network."""
     # after this layer only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
     reason = "the virtual weights"
@@ -106,8 +95,7 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
 def layered_bound(network: NetworkSizes) -> Bounds:
     """Return the upper bound for the dimension that is proved layer by layer (proposition-heads).
 
-    It is the sum over all layers of the least upper bound for the functions of a layer, less the
-    dimension of the changes of base between layers. The reason in words lists the summands.
+    It is the sum over all layers of the least upper bound, less the changes of base between them.
     """
     return _sum_over_layers(network, base_changes(network))
 
@@ -115,18 +103,29 @@ def layered_bound(network: NetworkSizes) -> Bounds:
 def bound_by_bases(network: NetworkSizes) -> Bounds:
     """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases).
 
-    The network has several layers, of several heads, without skip connections, and t ≥ 2 for
-    softmax. Hidden widths are reduced to what heads can fill and read, which keeps the functions.
-    Then a change of base acts freely wherever general outputs of a layer span its hidden space; the
-    dimensions d_i² of these groups are subtracted from the sum over the layers.
+    It is about several layers, of several heads, without skip connections. Hidden widths are
+    reduced to what heads can fill and read, which keeps the functions. Then a change of base acts
+    freely wherever general outputs of a layer span its hidden space.
     """
+    # All outputs of a layer of lightning attention from width d lie in a space of dimension d · d²,
+    # since they depend on V_h and A_h by Σ_h V_h ⊗ A_h alone.
+    cubes = network
+    if not network.softmax:
+        widths = [network.widths[0]]
+        for hidden in network.widths[1:-1]:
+            widths.append(min(hidden, widths[-1] ** 3))
+        cubes = replace(network, widths=(*widths, network.widths[-1]))
     # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    reduced_network, _ = without_unused_width(_with_widths_at_most_cubes(network), betas)
+    reduced_network, _ = without_unused_width(cubes, betas)
     bases = 0
     # after the last layer there is no hidden space
     for d, hidden, _ in list(reduced_network.layer_sizes)[:-1]:
-        if hidden <= _dimension_of_general_outputs(reduced_network, d):
+        # Outputs of a general layer of lightning attention span a space of this dimension (take as
+        # A_h matrices with one entry, on the diagonal). For softmax the columns of all V_h stand
+        # for them: its bounds count A_h and V_h, on which changes of base act freely if these span.
+        different_heads = network.heads if network.softmax else min(network.heads, d)
+        if hidden <= different_heads * d:
             bases += hidden**2
     bound = _sum_over_layers(reduced_network, bases)
     if reduced_network == network:
@@ -136,39 +135,8 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     return Bounds.at_most(bound.value, reason)
 
 
-def _with_widths_at_most_cubes(network: NetworkSizes) -> NetworkSizes:
-    """Return the network with each hidden width d_i reduced to at most d_{i−1}³, for lightning
-    attention; for softmax the network itself.
-
-    It has the same functions: all outputs of a layer from width d lie in a space of dimension
-    d · d², since they depend on V_h and A_h by Σ_h V_h ⊗ A_h alone.
-    """
-    if network.softmax:
-        return network
-    widths = [network.widths[0]]
-    for hidden in network.widths[1:-1]:
-        widths.append(min(hidden, widths[-1] ** 3))
-    return replace(network, widths=(*widths, network.widths[-1]))
-
-
-def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
-    """Return m such that the outputs of a general layer from width d span their space if its
-    dimension is at most m.
-
-    For lightning attention m = hd with h = min(H, d) heads; the proof takes as A_h matrices with
-    one entry, on the diagonal. For softmax the columns of all V_h, m = Hd of them, stand for the
-    outputs: the bounds for softmax count the matrices A_h and V_h, on which changes of base act
-    freely if these columns span the space.
-    """
-    different_heads = network.heads if network.softmax else min(network.heads, d)
-    return different_heads * d
-
-
 def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
-    """Return the sum of the least bounds of the layers, with the summands as its reason in words.
-
-    ``bases`` is the dimension of the changes of base between layers, which is subtracted.
-    """
+    """Return the sum of the least bounds of the layers less ``bases``; its reason lists them."""
     # Deep networks have many equal layers, which are one summand with their number.
     layers_with_bound = Counter[Bounds]()
     for layer in network.layer_sizes:
@@ -185,7 +153,6 @@ def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
 
 
 def _value(bound: Bounds) -> int:
-    """Return the number of a bound, for sorting and for the least bound."""
     return bound.value
 
 
@@ -195,62 +162,41 @@ def _less_base_changes(bases: int) -> str:
 
 
 def _bounds_of_layer(network: NetworkSizes, layer: SizesOfLayer) -> Iterator[Bounds]:
-    """Yield upper bounds for the dimension of the functions of one layer, at least one.
+    """Yield upper bounds for the dimension of the functions of one layer (proposition-heads).
 
-    For softmax only the weights are counted. The bounds are those of proposition-heads in
-    docs/deep-attention.md.
+    The matrix of q_h is the symmetric part of A_h, and has rank at most 2a.
     """
     d, after, a = layer
-    if network.softmax:
-        weights_of_head = d * after + matrices_of_rank(d, min(a, d))
-        yield Bounds.at_most(network.heads * weights_of_head, "the attention and value matrices")
-    elif network.t > 1:
-        yield from _bounds_for_several_tokens(layer, network.heads)
-    else:
-        yield from _bounds_for_one_token(layer, network.heads)
-
-
-def _bounds_for_several_tokens(layer: SizesOfLayer, heads: int) -> Iterator[Bounds]:
-    """Yield upper bounds for the dimension of the functions of a layer of lightning attention with
-    t ≥ 2 tokens X.
-
-    They are Σ_h V_h S A_h X with S = XXᵀ and d × d matrices A_h of rank at most a, for the heads h.
-    """
-    d, after, a = layer
+    heads = network.heads
     alpha = min(a, d)
-    head = d * after + matrices_of_rank(d, alpha)
-    # the dimension of the directions that only exchange values between heads
-    exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha) if after == 1 else 0
-    up_to_scalings = heads * (head - 1) - exchanges
-    if exchanges:
-        yield Bounds.at_most(up_to_scalings, "the heads up to scalings and exchanges of values")
+    if network.softmax:
+        weights_of_head = d * after + matrices_of_rank(d, alpha)
+        yield Bounds.at_most(heads * weights_of_head, "the attention and value matrices")
+    elif network.t == 1:
+        head = d * after + dimension_of_symmetric_rank(d, 2 * alpha)
+        yield Bounds.at_most(heads * (head - 1), "the heads up to scalings")
+        yield _bound_by_tensors(heads, values=d * after, attention=comb(d + 1, 2))
+        yield Bounds.at_most(after * comb(d + 2, 3), "the number of coefficients")
     else:
-        yield Bounds.at_most(up_to_scalings, "the heads up to scalings")
-    yield _bound_by_tensors(heads, values=d * after, attention=d * d)
-    if after == 1:
-        yield _bound_by_quadrics(heads, d)
-    yield Bounds.at_most(after * d * comb(d + 1, 2), "the number of coefficients")
-
-
-def _bounds_for_one_token(layer: SizesOfLayer, heads: int) -> Iterator[Bounds]:
-    """Yield upper bounds for the dimension of the functions of a layer of lightning attention with
-    one token x.
-
-    They are Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx, for the heads h. The d × d
-    matrix of q_h is the symmetric part of A_h, and has rank at most 2a.
-    """
-    d, after, a = layer
-    head = d * after + dimension_of_symmetric_rank(d, 2 * min(a, d))
-    yield Bounds.at_most(heads * (head - 1), "the heads up to scalings")
-    yield _bound_by_tensors(heads, values=d * after, attention=comb(d + 1, 2))
-    yield Bounds.at_most(after * comb(d + 2, 3), "the number of coefficients")
+        head = d * after + matrices_of_rank(d, alpha)
+        # the dimension of the directions that only exchange values between heads
+        exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha) if after == 1 else 0
+        reason = "the heads up to scalings"
+        if exchanges:
+            reason += " and exchanges of values"
+        yield Bounds.at_most(heads * (head - 1) - exchanges, reason)
+        yield _bound_by_tensors(heads, values=d * after, attention=d * d)
+        if after == 1:
+            yield _bound_by_quadrics(heads, d)
+        yield Bounds.at_most(after * d * comb(d + 1, 2), "the number of coefficients")
 
 
 def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
-    """Return the dimension of the tensors Σ_h V_h ⊗ A_h, sums of a pure tensor for each head.
+    """Return the dimension of the tensors Σ_h V_h ⊗ A_h, or Σ_h V_h ⊗ q_h, on which a layer
+    depends.
 
-    V_h is in a vector space of dimension ``values``, and A_h, or its symmetric part, in one of
-    dimension ``attention``. The functions of a layer of lightning attention depend on this tensor.
+    V_h is in a vector space of dimension ``values``, and A_h or q_h in one of dimension
+    ``attention``.
     """
     rank = min(heads, values, attention)
     tensors = determinantal_dimension(values, attention, rank)
@@ -258,8 +204,7 @@ def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
 
 
 def _bound_by_quadrics(heads: int, d: int) -> Bounds:
-    """Return the upper bound for a layer of lightning attention with width d, one output and
-    several tokens, by the quadratic forms of its function.
+    """Return the upper bound for a layer with one output and several tokens, by quadratic forms.
 
     The row Σ_h v_h S A_h is linear in S, with rows v_h, and so determined by all S = uuᵀ. Then its
     d entries are quadratic forms in u, which vanish where all v_h u do: on a space of codimension
@@ -274,16 +219,14 @@ def _bound_by_quadrics(heads: int, d: int) -> Bounds:
 
 
 def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
-    """Return a lower bound for the dimension of the exchanges of values, which are in the kernel of
-    the differential of a layer of lightning attention with width d, one output and several tokens.
+    """Return a lower bound for the dimension of exchanges of values, for d' = 1 and several tokens.
 
     The layer is Σ_h v_h S A_h, with rows v_h, and A_h of rank ``alpha``. For heads i < j and a row
-    w an exchange is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel, because
-    v_i S v_jᵀ = v_j S v_iᵀ. For w in the row spaces of A_i and of A_j, whose intersection has at
-    least 2α − d dimensions, it is tangent to the matrices of this rank, as all rows of Ȧ_i and Ȧ_j
-    are multiples of w. With at most d heads generic v_h are independent, and so are these vectors
-    for all pairs of heads (proposition-heads in docs/deep-attention.md). With more heads nothing is
-    said: 0.
+    w an exchange is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel of the
+    differential, because v_i S v_jᵀ = v_j S v_iᵀ. For w in the row spaces of A_i and of A_j, whose
+    intersection has at least 2α − d dimensions, it is tangent to the matrices of this rank, as all
+    rows of Ȧ_i and Ȧ_j are multiples of w. With at most d heads generic v_h are independent, and so
+    are these vectors for all pairs of heads. With more heads nothing is said: 0.
     """
     if heads > d:
         return 0
@@ -292,12 +235,10 @@ def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
 
 
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
-    """Return an upper bound for the dimension by the ranks of all A and V.
+    """Return an upper bound for the dimension by the ranks of all A, and β_k of all V.
 
-    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Hidden widths
-    that heads do not use are left out first. In lightning attention one scaling of A against V is
-    subtracted for each head. The dimension of the changes of base between layers is subtracted if
-    the value matrices of all heads together have full rank, so that these act freely.
+    Hidden widths that heads do not use are left out first. One scaling of A against V is subtracted
+    for each head of lightning attention, and the changes of base where they act freely.
     """
     reduced_network, betas = without_unused_width(network, betas)
     # the dimension of A and V of one head of each layer
@@ -321,13 +262,11 @@ def without_unused_width(
 ) -> tuple[NetworkSizes, list[int]]:
     """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
 
-    The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
-    β_1, …, β_l. A hidden width is reduced to what heads can fill and read (lemma-unused-width in
+    A hidden width is reduced to what heads can fill and read (lemma-unused-width in
     docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
     dimension Hβ, and each of the H heads of the next layer depends on 2α + β linear forms of it,
-    those in the rows and columns of A, and in the rows of V. The widths of a network with skip
-    connections stay, as the tokens themselves pass there. The new β_k are at most the new widths
-    before and after layer k.
+    those in the rows and columns of A, and in the rows of V. With skip connections the tokens
+    themselves pass, and all widths stay.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
@@ -345,11 +284,10 @@ def without_unused_width(
 
 
 def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether changes of base between layers act freely on the functions.
+    """Return whether it is known that changes of base between layers act freely on the functions.
 
-    They do if in each layer k but the last the columns of generic V of all heads, of rank
-    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k: a change of base that keeps all
-    of these V is the identity. True says that; False says that it is not known.
+    They do if in each layer k but the last the columns of generic V of all heads, of rank β_k, span
+    the hidden space: a change of base that keeps all of these V is the identity.
     """
     hidden_widths = network.widths[1:-1]
     pairs = zip(betas[:-1], hidden_widths, strict=True)
@@ -357,16 +295,11 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H.
+    """Return whether :func:`bound_by_ranks` is known to be the dimension in characteristic 0.
 
-    ``betas`` are β_1, …, β_l, the ranks of the value matrices. The theorem, in
-    docs/deep-attention.md, is about t ≥ 2 tokens and one of these cases:
-
-    * softmax with skip connections;
-    * softmax with at most one hidden width, which is at most d_0, d_l and all Hβ_k;
-    * one layer of lightning attention with several heads and enough inputs.
-
-    False says that nothing is known.
+    Theorem H, in docs/deep-attention.md, is about t ≥ 2 tokens and one of these cases: softmax with
+    skip connections; softmax with at most one hidden width, which is at most d_0, d_l and all Hβ_k;
+    one layer of lightning attention with several heads and enough inputs.
     """
     # the theorem is about several tokens: the outputs at one token do not separate heads
     if network.t == 1:

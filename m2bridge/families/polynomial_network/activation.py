@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, inf
 from numbers import Integral
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, elements
@@ -58,13 +59,7 @@ _SIGNED_TERM = re.compile(
 
 
 def read_activation(text: str) -> tuple[int, ...]:
-    """Return the coefficients a_0, a_1, … of a polynomial in x with integer coefficients.
-
-    Raises
-    ------
-    ValueError
-        If the text does not have the form of ``x^2 + 3*x - 1``.
-    """
+    """Return the coefficients a_0, a_1, … of a polynomial in x; or ValueError."""
     # both spellings of a power are accepted
     written = text.replace("**", "^").replace(" ", "")
     # without the space between two digits they would be one number
@@ -81,14 +76,9 @@ def read_activation(text: str) -> tuple[int, ...]:
 
 
 def checked_activation(values: object) -> tuple[int, ...]:
-    """Return the coefficients a_0, …, a_r of an activation that is not a power; a_r is not zero.
+    """Return the coefficients a_0, …, a_r of an activation that is not a power, with a_r not zero.
 
     ``values`` are coefficients a_0, a_1, …, or a text as :func:`read_activation` takes it.
-
-    Raises
-    ------
-    InvalidCaseError
-        If these are not integers, the polynomial is linear, too large, or a multiple of a power.
     """
     if isinstance(values, str):
         try:
@@ -112,9 +102,7 @@ def checked_activation(values: object) -> tuple[int, ...]:
 
 
 def _integer_coefficients(values: object) -> list[int]:
-    """Return values as a list of integers whose absolute values are at most
-    MAX_ABSOLUTE_COEFFICIENT; InvalidCaseError if they are others, no list, or not in an order.
-    """
+    """Return values as a list of integers up to MAX_ABSOLUTE_COEFFICIENT, or InvalidCaseError."""
     # A mapping from exponents would yield its keys, and a set has no order.
     wanted = "a polynomial in x, or the list of its coefficients a_0, a_1, …"
     if isinstance(values, Mapping | Set):
@@ -322,9 +310,8 @@ class ActivatedNetwork(PolynomialNetwork):
 def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] | None:
     """Return the degrees of monomials that can occur in the outputs.
 
-    ``None`` if the largest of them is above MAX_LISTED_DEGREE. ``activation`` has the coefficients
-    a_0, a_1, …. The degrees after an activation are the sums of e degrees before it, for each
-    exponent e that occurs in the activation.
+    ``None`` if the largest of them is above MAX_LISTED_DEGREE. The degrees after an activation are
+    the sums of e degrees before it, for each exponent e that occurs in the activation.
     """
     largest = (len(activation) - 1) ** (layers - 1)
     if largest > MAX_LISTED_DEGREE:
@@ -384,42 +371,24 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
     It is the least of these: the bounds 2, 5 and 6 of theorem-network-bounds, the number of
     weights, the sum of the bounds of two parts, the bound by the terms of one degree, and that of
     lemma-odd-cubic.
-
-    Parameters
-    ----------
-    widths : tuple of int
-        d_0, …, d_l.
-    activation : sequence of int
-        Its coefficients a_0, a_1, ….
-    characteristic : int
-        That of the field, for the bound by the terms of one degree.
     """
 
     @cache
     def least(part: Widths) -> Bounds:
-        """Return the least bound for a network with the widths ``part``.
-
-        These are consecutive widths of the network, of which the first or last may be reduced.
-        """
+        """Return the least bound for consecutive widths, the first or last perhaps reduced."""
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)
         by_degrees = _bounds_by_degrees(part, activation, characteristic)
         # of equal bounds the first is taken, whose reason is simpler
-        return min((*by_counts, *by_parts, *by_degrees), key=_value)
+        return min((*by_counts, *by_parts, *by_degrees), key=attrgetter("value"))
 
     return least(tuple(widths))
-
-
-def _value(bound: Bounds) -> int:
-    """Return the number of an upper bound, by which such bounds are compared."""
-    return bound.value
 
 
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
     """Yield the number of weights, and the number of coefficients of all degrees that can occur.
 
-    The number of coefficients is left out if it is above the number of weights, or if the largest
-    degree is above MAX_LISTED_DEGREE.
+    The number of coefficients is left out where it is above the number of weights, or not known.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
@@ -459,11 +428,9 @@ def _bounds_by_degrees(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds for the dimension of the functions that use those of smaller networks.
 
-    If the first hidden layer has fewer neurons than there are inputs, or the last one fewer than
-    there are outputs, the smaller network has fewer inputs or outputs. At a hidden layer the
-    network is the composition of two parts. No torus is known that rescales hidden neurons and
-    keeps the function, so the bounds of the parts are added and nothing is subtracted. ``least`` is
-    the function that returns the least bound for given widths.
+    No torus is known that rescales hidden neurons and keeps the function, so the bounds of the
+    parts of a composition are added and nothing is subtracted. ``least`` is the function that
+    returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):

@@ -5,7 +5,8 @@ dimension of the orbits of the gauge group, which is the reason for the first of
 
 Reasons in words contain the numbers of which the bound is made.
 
-Notation: a network has widths d_0, …, d_l, weight matrices W_i of size d_i × d_{i−1}, and the
+Notation: ``least`` is the function that returns the least bound for given widths, of a smaller
+network. A network has widths d_0, …, d_l, weight matrices W_i of size d_i × d_{i−1}, and the
 activation degree r, here ``degree``. The *gauge group* acts on the weights and keeps the function.
 The *coordinates* of the function are the coefficients of its d_l outputs, forms of degree r^(l−1)
 in d_0 variables. A :class:`~m2bridge.results.known.Bounds` has a ``value`` and its reason in words.
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise, product
 from math import comb
+from operator import attrgetter
 
 from m2bridge.results.known import Bounds
 
@@ -24,10 +26,9 @@ Widths = tuple[int, ...]
 def gauge_dimension(widths: Sequence[int], degree: int) -> int:
     """Return the dimension of the orbits of the gauge group on generic weights.
 
-    ``widths`` are d_0, …, d_l, and ``degree`` is r. For r ≥ 2 the group is the torus that rescales
-    the hidden neurons. It acts freely where no weight is zero, so that its orbits have a dimension
-    for each hidden neuron. For r = 1 the group is Π GL(d_i) over the hidden layers, and the
-    dimension of an orbit is that of the group less that of the stabilizer of a point.
+    For r ≥ 2 the group is the torus that rescales the hidden neurons, which acts freely where no
+    weight is zero. For r = 1 it is Π GL(d_i) over the hidden layers, and the dimension of an orbit
+    is that of the group less that of the stabilizer of a point.
     """
     hidden = widths[1:-1]
     if degree > 1:
@@ -39,7 +40,8 @@ def _stabilizer_dimension(widths: Widths) -> int:
     """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
     Generic matrices W_1, …, W_l are a representation of a quiver of type A, a direct sum of
-    intervals [a, b] with multiplicities m_ab (:func:`_multiplicities_of_intervals`).
+    intervals [a, b] with multiplicities m_ab. An interval is one-dimensional at the layers a to b,
+    from 0 for the inputs to l, and zero elsewhere.
 
     g is in the stabilizer if g − 1 is an endomorphism of the representation that vanishes on inputs
     and outputs; so the stabilizer has the dimension of the space of these endomorphisms, in which
@@ -61,20 +63,15 @@ def _stabilizer_dimension(widths: Widths) -> int:
 
 
 def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
-    """Return the multiplicity m_ab > 0 of each interval [a, b] in the representation of generic
-    matrices W_1, …, W_l.
+    """Return the multiplicity m_ab > 0 of each interval [a, b] in generic matrices W_1, …, W_l.
 
-    The interval [a, b] is one-dimensional at the layers a to b, from 0 for the inputs to l, and
-    zero elsewhere. The rank of the product of the W_i from layer a to layer b is the number of
-    intervals that contain a to b; so the multiplicities follow from these ranks.
+    The rank of the product of the W_i from layer a to layer b is the number of intervals that
+    contain a to b; so the multiplicities follow from these ranks.
     """
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        """Return the rank of the product of generic matrices from layer a to layer b ≥ a.
-
-        It is 0 if a or b is outside of the network, where spaces are zero.
-        """
+        """Return the rank of the product of generic matrices; 0 outside of the network."""
         if a < 0 or b > last:
             return 0
         return min(widths[a : b + 1])
@@ -92,17 +89,7 @@ def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     """Return the least of the ten upper bounds for the dimension, with its reason in words.
 
-    Bounds 4 to 6 and 10 are by dimensions of smaller networks, for which their least bounds are
-    taken. For r = 1 bound 3 is returned, which is the dimension: no other bound is less.
-
-    Parameters
-    ----------
-    widths : tuple of int
-        d_0, …, d_l.
-    degree : int
-        The activation degree r.
-    characteristic : int
-        Bound 10 is proved in characteristics other than 2.
+    For r = 1 bound 3 is the dimension. Bound 10 is proved in characteristics other than 2.
     """
     if degree == 1:
         rank = min(widths)
@@ -111,15 +98,12 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
 
     @cache
     def least(part: Widths) -> Bounds:
-        """Return the least bound for a network with the widths ``part``.
-
-        These are consecutive widths of the network, of which the first or last may be reduced.
-        """
+        """Return the least bound for consecutive widths, the first or last perhaps reduced."""
         direct_bounds = _direct_bounds(part, degree)
         recursive_bounds = [*_bounds_by_parts(part, least)]
         if degree == 2 and characteristic != 2:
             recursive_bounds += _bounds_by_orthogonal_group(part, least)
-        return min((*direct_bounds, *recursive_bounds), key=_value)
+        return min((*direct_bounds, *recursive_bounds), key=attrgetter("value"))
 
     return least(tuple(widths))
 
@@ -131,10 +115,8 @@ def bounds_by_few_inputs_or_outputs(
 
     Bound 5, for d_1 < d_0: a function depends on d_1 linear forms of the inputs only. The space
     that they span is a point of a Grassmannian of dimension d_1(d_0 − d_1), and given this space
-    the function is that of a network with d_1 inputs. Bound 6, for d_{l−1} < d_l: the outputs span
-    a space of dimension at most d_{l−1}, a point of another Grassmannian, and given this space the
-    function is that of a network with d_{l−1} outputs. ``least`` is the function that returns the
-    least bound for given widths.
+    the function is that of a network with d_1 inputs. Bound 6, for d_{l−1} < d_l: likewise for the
+    space of dimension at most d_{l−1} that the outputs span.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -155,11 +137,9 @@ def bounds_by_few_inputs_or_outputs(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
 
-    Bounds 5 and 6 replace the inputs or outputs by a space of fewer dimensions. Bound 4: at a
-    hidden layer the network is the composition of two parts. A torus, with as many dimensions as
-    the layer has neurons, rescales the outputs of the first part against the inputs of the second
-    and keeps the composition, so that its dimension is subtracted. ``least`` is the function that
-    returns the least bound for given widths.
+    Bound 4: at a hidden layer the network is the composition of two parts. A torus, with as many
+    dimensions as the layer has neurons, rescales the outputs of the first part against the inputs
+    of the second and keeps the composition.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i, width in enumerate(widths[1:-1], 1):
@@ -178,8 +158,7 @@ def _bounds_by_orthogonal_group(
     O(k) acts on the functions (h_1, …, h_k) of the network without its last layer and keeps the sum
     of squares. A matrix fixes (h_1, …, h_k) if it fixes the columns of their coefficients, which
     span a space of the dimension ρ of the span of the h_j; for general weights this space is not
-    degenerate, so that the stabilizer is O(k − ρ). ``least`` is the function that returns the least
-    bound for given widths.
+    degenerate, so that the stabilizer is O(k − ρ).
     """
     *before, k, outputs = widths
     if outputs > 1 or not before:
@@ -193,14 +172,14 @@ def _bounds_by_orthogonal_group(
 
 
 def least_span(widths: Widths) -> int:
-    """Return a lower bound for the dimension of the span of the outputs of a network with general
-    weights, for r = 2 in characteristics other than 2; it is exact for at most two layers.
+    """Return a lower bound for the dimension of the span of the outputs at general weights, r = 2.
 
     Outputs are general elements of the span of squares of m polynomials, which are general elements
-    of a space B themselves. So these squares span a space of dimension min(m, dim B²), where B² is
-    spanned by all products of two elements. If B is the space of all forms of some degree, B² is
-    one, too. In any case dim B² ≥ 2 dim B − 1: the products of elements with different leading
-    monomials have at least as many different ones.
+    of a space B themselves. So these squares span a space of dimension min(m, dim B²), in
+    characteristics other than 2, where B² is spanned by all products of two elements. If B is the
+    space of all forms of some degree, B² is one, too. In any case dim B² ≥ 2 dim B − 1: the
+    products of elements with different leading monomials have at least as many different ones. For
+    at most two layers the bound is exact.
     """
     # all functions are polynomials in this number of linear forms, which are independent
     variables = span = min(widths[0], widths[1])
@@ -212,11 +191,6 @@ def least_span(widths: Widths) -> int:
         span = min(outputs, squared, products)
         degree *= 2
     return span
-
-
-def _value(bound: Bounds) -> int:
-    """Return the number of an upper bound, by which such bounds are compared."""
-    return bound.value
 
 
 def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
@@ -247,8 +221,8 @@ def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
 def _equations(widths: Widths, degree: int) -> Iterator[str]:
     """Yield the reasons why the functions of a network satisfy an equation (bounds 7 and 9).
 
-    ``widths`` are (d_0, d_1, d_2), with one hidden layer: each output is a linear combination of
-    the r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
+    There is one hidden layer: each output is a linear combination of the r-th powers of the same
+    d_1 linear forms.
 
     Both equations are minors. A matrix is linear in the function, and the functions of the network
     make its rank smaller than that of general forms; so a minor, of one row more than the smaller

@@ -27,7 +27,7 @@ from random import Random
 from typing import Any
 
 from m2bridge.certificates.form import Certificate, Content
-from m2bridge.certificates.wording import Words, wording
+from m2bridge.certificates.wording import wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.checker.draws import unpredictable
@@ -49,10 +49,7 @@ Entries = list[int]
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name of a case, such as ``polynomial-network-2-2-1-r2``.
-
-    CertificateError if it is not a network, or one beyond the limits.
-    """
+    """The name of a case, such as ``polynomial-network-2-2-1-r2``; or CertificateError."""
     widths: Any = case.get("widths")
     degree = case.get("degree")
     if len(case) != 2 or not _is_network(widths, degree):
@@ -90,9 +87,8 @@ def expected_dimension(widths: Widths, degree: int) -> int:
 def _bound_by_coordinates(widths: Widths, degree: int) -> int:
     """Bound 2, the number of coefficients of d_l forms of degree D in d_0 variables; or only D.
 
-    D = r^(l − 1) is returned if d_0 > 1 and D exceeds the number of weights. A form in two or more
-    variables has at least D + 1 coefficients, a number that may have very many digits. Both D and
-    that number are above bound 1, so that neither of them is the least bound.
+    D = r^(l − 1) is returned if d_0 > 1 and D exceeds the number of weights: the number of
+    coefficients is above D, and may have very many digits. Neither of them is the least bound.
     """
     inputs, outputs = widths[0], widths[-1]
     form_degree: int = degree ** (len(widths) - 2)
@@ -102,12 +98,7 @@ def _bound_by_coordinates(widths: Widths, degree: int) -> int:
 
 
 def upper_bound(widths: Widths, degree: int, *, of_release_1_0: bool = False) -> int:
-    """The least of the ten bounds for the dimension of the functions of a network, or of the bounds
-    of release 1.0: there bound 8 is known for one case only, and bound 10 is missing.
-
-    Bounds 4 to 6 and 10 contain dimensions of smaller networks, for which their least bounds are
-    used. For r = 1 bound 3, which is the dimension itself, is returned.
-    """
+    """The least of the ten bounds for the dimension; of release 1.0, the least of its bounds."""
     if degree == 1:
         # bound 3: the functions are the matrices of rank at most the least width
         least = min(widths)
@@ -129,11 +120,8 @@ def upper_bound(widths: Widths, degree: int, *, of_release_1_0: bool = False) ->
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
     """Yield the bounds of release 1.0 for the dimension of a network, as far as they apply.
 
-    They are 1, 2 and 4 to 9, bound 8 for one case.
-
-    Here r ≥ 2; bound 3 is about r = 1. ``least_bound`` is the function that gives the least bound
-    of a network with other widths: with fewer layers, or as many layers and fewer inputs or
-    outputs. The numbers are those of theorem-network-bounds in docs/polynomial_networks.md.
+    They are 1, 2 and 4 to 9, with the numbers of theorem-network-bounds, and bound 8 for one case.
+    ``least_bound`` gives the least bound of a smaller network with other widths.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -277,14 +265,19 @@ def _random_vector(length: int, random: Random) -> Entries:
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
     """The derivative of ⟨g, φ(x)⟩ with respect to all weights, modulo PRIME, for random x and g.
 
-    ``matrices`` are the W_i, each as its rows; ``degree`` is r. The result is a list of numbers:
-    the derivatives with respect to the entries of the last matrix row by row, then those for the
-    matrix before it, and so on. Layer i maps its inputs y to z = W_i y, and z^r are the inputs of
-    the next layer, with the derivatives r z^(r−1), the *slopes*. If the derivative with respect to
-    z is the covector g, it is g yᵀ with respect to W_i, and W_iᵀ g with respect to y.
+    The entries of the last matrix stand first, row by row. Layer i maps its inputs y to z = W_i y,
+    and z^r are the inputs of the next layer, with the derivatives r z^(r−1), the *slopes*. If the
+    derivative with respect to z is the covector g, it is g yᵀ with respect to W_i, and W_iᵀ g with
+    respect to y.
     """
-    x = _random_vector(len(matrices[0][0]), random)
-    inputs, slopes = _inputs_and_slopes(matrices, degree, x)
+    y = _random_vector(len(matrices[0][0]), random)
+    inputs = [y]
+    slopes = []
+    for W in matrices[:-1]:
+        z = [_dot(row, y) for row in W]
+        y = [pow(entry, degree, PRIME) for entry in z]
+        inputs.append(y)
+        slopes.append([degree * pow(entry, degree - 1, PRIME) for entry in z])
     g = _random_vector(len(matrices[-1]), random)
     gradient: Entries = []
     # before step i, g is the derivative with respect to the outputs W y of the layer with index i
@@ -300,24 +293,6 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
     return gradient
 
 
-def _inputs_and_slopes(
-    matrices: list[list[Entries]], degree: int, x: Entries
-) -> tuple[list[Entries], list[Entries]]:
-    """The inputs y of each layer, x of the first, and the slopes after each layer but the last.
-
-    The slopes are the derivatives r z^(r−1) of the powers z^r, entry by entry, for z = W y.
-    """
-    y = x
-    inputs = [y]
-    slopes = []
-    for W in matrices[:-1]:
-        z = [_dot(row, y) for row in W]
-        y = [pow(entry, degree, PRIME) for entry in z]
-        inputs.append(y)
-        slopes.append([degree * pow(entry, degree - 1, PRIME) for entry in z])
-    return inputs, slopes
-
-
 def _dot(row: Sequence[int], column: Sequence[int]) -> int:
     """The product of a row and a column modulo PRIME."""
     product: int = sum(map(mul, row, column)) % PRIME
@@ -327,9 +302,8 @@ def _dot(row: Sequence[int], column: Sequence[int]) -> int:
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension.
 
-    The dimension is known if its lower bound, a rank, is its upper bound; each statement predicts
-    that it is the expected one. A rank above a bound refutes a proof or a program, and no
-    certificate: ContradictionError.
+    The dimension is known if its lower bound, a rank, is its upper bound. A rank above a bound
+    refutes a proof or a program, and no certificate.
     """
     widths = tuple(certificate.case["widths"])
     degree = certificate.case["degree"]
@@ -349,26 +323,17 @@ def expected(certificate: Certificate) -> Content:
     # all statements with this key, each in the words of the certificate
     statements_in_words = WORDS.listed("expected-dimension", certificate.answer)
     for words in statements_in_words:
-        failing = _failing_hypothesis(words, widths, degree)
+        failing = None  # the first hypothesis that fails, in words
+        if degree == 1:
+            failing = WORDS.hypotheses["nonlinear"]
+        # the statement in general has no part
+        elif words.part != "" and len(set(widths)) > 1:
+            failing = WORDS.hypotheses["equal-widths"]
         verdicts.append(
             global_verdict(words, hypothesis=failing, predicted=predicted, observed=dimension)
         )
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
     return statements(WORDS, statements_in_words, verdicts, evidence)
-
-
-def _failing_hypothesis(words: Words, widths: Widths, degree: int) -> str | None:
-    """The first hypothesis of a statement that fails, in words; None if all hold.
-
-    The hypotheses are r ≥ 2 and, for the part about equal widths, that all widths are equal.
-    """
-    # the statement in general has no part
-    about_equal_widths = words.part != ""
-    if degree == 1:
-        return WORDS.hypotheses["nonlinear"]
-    if about_equal_widths and len(set(widths)) > 1:
-        return WORDS.hypotheses["equal-widths"]
-    return None
 
 
 CHECKER = FamilyChecker(

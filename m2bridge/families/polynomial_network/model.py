@@ -158,18 +158,12 @@ class PolynomialNetwork(DifferentiableModel):
             )
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return the degree of each coordinate in Z^d_l × Z^d_0, a tuple of d_l + d_0 integers.
+        """Return the degree of each coordinate in Z^d_l × Z^d_0; ``None`` for other activations.
 
-        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector. The
-        equations of the set of functions are homogeneous for these degrees, because rescalings of
-        outputs and of inputs keep it: they act on W_l and on W_1. Without hidden layers the map is
-        the identity, each coordinate can be rescaled by itself, and its degree is a unit vector in
-        Z^(d_l d_0). ``None`` only in a subclass, for activations without a grading.
-
-        Raises
-        ------
-        TooLargeError
-            If there are hidden layers, and more coordinates than can be written down.
+        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector: the
+        equations are homogeneous for these degrees, because rescalings of outputs and of inputs act
+        on W_l and on W_1. Without hidden layers each coordinate can be rescaled by itself, and its
+        degree is a unit vector in Z^(d_l d_0).
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
@@ -183,8 +177,7 @@ class PolynomialNetwork(DifferentiableModel):
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return exchanges of neighbouring inputs, then of outputs, which generate S_d_0 × S_d_l.
 
-        An exchange is a dictionary from the name of each parameter that it moves to the name of
-        its image: {"W_1_1_1": "W_1_1_2", "W_1_1_2": "W_1_1_1"}.
+        An exchange is a dictionary from each parameter that it moves to its image.
         """
         last = len(self.widths) - 1
         exchanges = []
@@ -246,17 +239,13 @@ class PolynomialNetwork(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient with respect to all weights of ⟨g, φ(x)⟩ for each input x and its
-        covector g.
+        """Return the gradient of ⟨g, φ(x)⟩ with respect to all weights for each input x and its g.
 
         It is modulo the prime, W_1 first, each matrix row by row. With y_0 = x, z_i = W_i y_{i−1}
         and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ with respect to z_i;
         it is g for i = l. Then the derivative with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} is
         the product, entry by entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
         """
-        parameters, inputs, covectors, prime = self.checked_pullback(
-            parameters, inputs, covectors, prime
-        )
         gradients = []
         for x, g in zip(inputs, covectors, strict=True):
             gradient: list[int] = []
@@ -270,11 +259,7 @@ class PolynomialNetwork(DifferentiableModel):
         return gradients
 
     def _layers_at(self, x: Row, parameters: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
-        """Return (W_i, y_{i−1}, slopes) for each layer, for the input x.
-
-        W_i are the rows of its matrix, y_{i−1} is its input, and ``slopes`` are the derivatives
-        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
-        """
+        """Return for each layer the rows of W_i, its input y_{i−1}, and the slopes of this."""
         layers: list[tuple[list[Row], Row, Row]] = []
         y = list(x)
         # the input of the first layer is no power: its slopes are not used
@@ -323,10 +308,7 @@ class PolynomialNetwork(DifferentiableModel):
 
 
 def monomials(variables: int, degree: int) -> list[DegreeVector]:
-    """Return the exponents of all monomials of this degree, in decreasing lexicographic order.
-
-    Those of degree 2 in two variables are [(2, 0), (1, 1), (0, 2)].
-    """
+    """Return the exponents of all monomials of this degree: [(2, 0), (1, 1), (0, 2)]."""
     exponents: list[DegreeVector] = []
     # ``degree`` stars in a row with bars between them: the stars between two bars are an exponent
     places = degree + variables - 1
@@ -367,8 +349,7 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
 def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> PolynomialMap:
     """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights.
 
-    It is W_k σ(z) for the inputs z, and W_1 x for the first layer: the activation σ belongs to the
-    layer after it, so that layers compose to the network.
+    The activation σ belongs to the layer after it, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ  # imports SymPy
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -394,8 +375,7 @@ def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> P
 def expected_dimension(network: PolynomialNetwork) -> int | None:
     """Return the lesser of two upper bounds: weights up to scalings, and coordinates.
 
-    It is min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))). ``None``
-    for an activation that is not a power, for which the statement has no meaning.
+    ``None`` for an activation that is not a power, for which the statement has no meaning.
     """
     if not network.has_power_activation:
         return None
@@ -409,10 +389,7 @@ def expected_dimension(network: PolynomialNetwork) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Hypotheses:
-    """Hypotheses by their names in ``words.toml``.
-
-    A call with a network returns the first hypothesis that fails, in words; empty if all hold.
-    """
+    """Hypotheses by their names in ``words.toml``."""
 
     names: tuple[str, ...]
 

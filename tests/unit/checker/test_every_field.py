@@ -14,7 +14,7 @@ from m2bridge.certification.verify import verify
 from m2bridge.checker import FamilyChecker, verify as checking
 from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker import candidate as candidates, closure
-from m2bridge.families.convolutional_network.checker import statements as networks
+from m2bridge.families.convolutional_network import checker as networks
 from m2bridge.families.registry import OWN_FAMILIES, checker
 from tests.certificates import VERIFIED
 from tests.changing import alterations, field_of, places, with_value

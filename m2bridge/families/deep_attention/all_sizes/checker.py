@@ -45,8 +45,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
 WORDS = wording(Path(__file__).parent / "words.toml")
 NAME = "deep-attention-all-sizes"
 
-# By its key what each statement is about: the name, in words.toml, of the lemmas on which a verdict
-# on it rests.
+# By the key of a statement the name, in words.toml, of the lemmas on which a verdict on it rests.
 KINDS = {
     "3.5": "virtual_weights",
     "V": "virtual_weights",
@@ -65,12 +64,10 @@ Json = dict[str, Any]
 
 
 def identities() -> list[str]:
-    """The names of the identities of one layer, all of which hold.
+    """The names of the identities of one layer, equalities of polynomials or of words in matrices.
 
-    Each is an equality of polynomials, or of words in matrices, and is found by expanding both
-    sides. ContradictionError if one does not hold.
+    ContradictionError if one does not hold.
     """
-    # holds[name of an identity] = whether it holds
     holds = _lightning() | _softmax() | {"normal form": _normal_form()}
     if not all(holds.values()):
         raise ContradictionError(f"an identity of one layer does not hold: {holds}")
@@ -106,29 +103,14 @@ def _lightning() -> dict[str, bool]:
     for u_i, (first, second) in zip(u, moved, strict=True):
         rest_of_first.append(first - tau * q_of_u * u_i)
         rest_of_second.append(second - kappa * first - tau * h * uAy * u_i)
-    return {
-        "parallel tokens": _vanish_to_order(1, rest_of_first, variable_h),
-        "ratio of tokens": _vanish_to_order(2, rest_of_second, variable_h),
-        "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
-        "skew part": _is_skew_part_seen(u, y),
-    }
-
-
-def _is_skew_part_seen(u: list[Any], y: list[Any]) -> bool:
-    """Whether uᵀJu = 0 and uᵀJy = det(u, y) for two vectors of variables, in the plane.
-
-    J is the skew-symmetric matrix (0 1; −1 0).
-    """
     J = [[0, 1], [-1, 0]]
-    determinant = _det([[u[0], y[0]], [u[1], y[1]]])
-    return bool(_value(J, u, u) == 0 and _value(J, u, y) == determinant)
-
-
-def _vanish_to_order(order: int, polynomials: list[Any], variable: int) -> bool:
-    """Whether all polynomials are multiples of a power, with the exponent ``order``, of the
-    variable with this number, from 0.
-    """
-    return all(_order(polynomial, variable) >= order for polynomial in polynomials)
+    uJy_is_determinant = _value(J, u, y) == _det([[u_1, y_1], [u_2, y_2]])
+    return {
+        "parallel tokens": all(_order(x, variable_h) >= 1 for x in rest_of_first),
+        "ratio of tokens": all(_order(x, variable_h) >= 2 for x in rest_of_second),
+        "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
+        "skew part": _value(J, u, u) == 0 and uJy_is_determinant,
+    }
 
 
 def _value(A: Matrix, x: list[Any], y: list[Any]) -> Any:
@@ -144,10 +126,7 @@ def _det(A: Matrix) -> Any:
 
 
 def _order(polynomial: Any, variable: int) -> int:
-    """The least exponent in a polynomial of the variable with this number, from 0.
-
-    For the polynomial zero it is 99, more than any exponent here.
-    """
+    """The least exponent of the variable with this number, from 0; 99, more than any, for zero."""
     powers = [int(exponents[variable]) for exponents, _ in polynomial.terms()]
     return min(powers, default=99)
 
@@ -186,8 +165,7 @@ def _normal_form() -> bool:
     """Whether one more layer keeps the normal form φ = MQX, as words in matrices (Lemma 3.6).
 
     The layer with the matrices V and A makes V φφᵀAφ of φ = MQX. The word of this product must be
-    that of M⁺Q⁺X, with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. The letters are the numbers 1 to 5, and a
-    negative letter is a transpose.
+    that of M⁺Q⁺X, with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. A negative letter is a transpose.
     """
     V = (1,)
     M = (2,)
@@ -206,12 +184,10 @@ def _normal_form() -> bool:
 def sums_agree() -> bool:
     """Whether the formulas of lemma-layers and of the statements are the counted dimensions.
 
-    Both sides are polynomials, which are equal for all sizes if they are the same.
-
-    A layer extends the space of dimension s, which the layers after it span with M, to one of
-    dimension u in K^n, by the rows and columns of a matrix of rank x. It is *free* if they are
-    independent, u = s + 2x, and otherwise *fills* a space of some given dimension u; the first
-    layer fills the whole space, u = n.
+    Both sides are polynomials. A layer extends the space of dimension s, which the layers after it
+    span with M, to one of dimension u in K^n, by the rows and columns of a matrix of rank x. It is
+    *free* if they are independent, u = s + 2x, and otherwise *fills* a space of some given
+    dimension u; the first layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
     counted_and_stated = [
@@ -238,38 +214,24 @@ def sums_agree() -> bool:
 
 
 def _count_with_matrix(n: Any, s: Any, x: Any, u: Any) -> Any:
-    """The number of parameters that a layer with a matrix of rank x adds, as a polynomial.
-
-    It is the sum of three numbers of parameters: of a space of dimension u around one of dimension
-    s, a point of the Grassmannian of the quotient K^n/K^s; of the column space of the matrix, a
-    subspace of dimension x of that space; and of x rows, each of u numbers, which express the
-    columns in a basis of the column space.
-    """
-    space = (u - s) * (n - u)
+    """The number of parameters that a layer with a matrix of rank x adds, as a polynomial."""
+    space = (u - s) * (n - u)  # around one of dimension s: a point of a Grassmannian of K^n/K^s
     column_space = x * (u - x)
-    rows = x * u
+    rows = x * u  # which express the columns in a basis of the column space
     return space + column_space + rows
 
 
 def _twice_count_with_form(n: Any, s: Any, y: Any, u: Any) -> Any:
-    """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
-
-    It is doubled because the polynomials here have integers as coefficients. It is the sum of three
-    numbers of parameters: of a space of dimension u around one of dimension s, a point of the
-    Grassmannian of K^n/K^s; of a subspace of dimension y of that space, a point of a Grassmannian
-    of dimension y(u − y), on which the form lives; and of a form in y variables, y(y + 1)/2.
-    """
+    """Twice the number of parameters that a layer adds if it has a quadratic form of rank y."""
     twice_space = 2 * (u - s) * (n - u)
-    twice_subspace = 2 * y * (u - y)
+    twice_subspace = 2 * y * (u - y)  # on which the form lives
     twice_forms = y * (y + 1)
     return twice_space + twice_subspace + twice_forms
 
 
 def _count_of_M(n: Any, s: Any, e: Any) -> Any:
     """The number of parameters of M: of its row space, s dimensions of K^n, and of e rows in it."""
-    space = s * (n - s)
-    rows = e * s
-    return space + rows
+    return s * (n - s) + e * s
 
 
 # The content of certificates.
@@ -279,11 +241,8 @@ def _count_of_M(n: Any, s: Any, e: Any) -> Any:
 def content(words: Words) -> Content:
     """The content of a certificate on the statement in these words.
 
-    Its verdict is always CONFIRMED, because anything else is a ContradictionError of one of three
-    checks. ``sums_agree`` compares what a layer adds in the formula with a count by Grassmannians.
-    ``_needed_hypotheses`` compares the statement with the dimensions of all small networks, and
-    finds networks which show that hypotheses are needed. ``_evidence_of_the_lemma`` has the
-    identities and the ranks of blocks on which lemma-kernel rests.
+    Its verdict is always CONFIRMED, because anything else is a ContradictionError of one of the
+    checks below.
     """
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
@@ -309,27 +268,18 @@ def _evidence_of_the_lemma() -> Json:
 def _blocks() -> Iterator[Network]:
     """Yield networks with all blocks of at most three layers, for softmax of at most two.
 
-    A block has some layers with matrices of rank one or two, and then others after a hidden width
-    one. Two tokens stand for all t ≥ 2; lightning attention has one or two, and softmax two.
+    A block has some layers, here ``wide_layers``, with matrices of rank one or two, and then others
+    after a hidden width one. Two tokens stand for all t ≥ 2.
     """
-    for layers, t in tuples((1, 2, 3), (1, 2)):
-        yield from _blocks_of(layers, t=t, softmax=False)
-    for layers in (1, 2):
-        yield from _blocks_of(layers, t=2, softmax=True)
-
-
-def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
-    """Yield networks with all blocks of this number of layers.
-
-    The first layers, ``wide_layers`` of them, have two inputs and ranks 1 or 2; the later ones are
-    after a width one.
-    """
-    for wide_layers in range(layers + 1):
-        later_layers = layers - wide_layers
-        for ranks in tuples((1, 2), repeat=wide_layers):
-            widths = (2,) * wide_layers + (1,) * (later_layers + 1)
-            a = ranks + (1,) * later_layers
-            yield Network(widths=widths, a=a, t=t, softmax=softmax)
+    lightning = tuples((1, 2, 3), (1, 2), (False,))
+    softmax = tuples((1, 2), (2,), (True,))
+    for layers, t, is_softmax in (*lightning, *softmax):
+        for wide_layers in range(layers + 1):
+            later_layers = layers - wide_layers
+            for ranks in tuples((1, 2), repeat=wide_layers):
+                widths = (2,) * wide_layers + (1,) * (later_layers + 1)
+                a = ranks + (1,) * later_layers
+                yield Network(widths=widths, a=a, t=t, softmax=is_softmax)
 
 
 def _block(network: Network) -> Json:
@@ -346,13 +296,9 @@ def _block(network: Network) -> Json:
 def _needed_hypotheses(words: Words) -> list[Json]:
     """For each hypothesis of a statement the first small network which shows that it is needed.
 
-    Only that hypothesis fails for the network, and its dimension is not the stated number.
-    Hypotheses without such a small network are left out. An entry of the list has the hypothesis,
-    the key of the network, and the computed and the stated dimension.
-
-    Networks are looked for by the upper bound of the dimension; for one that is found the dimension
-    is computed by ranks (``observe``). ContradictionError if a small network satisfies all
-    hypotheses and has another dimension than the stated one.
+    Only that hypothesis fails for the network, and its dimension is not the stated number: networks
+    are looked for by the upper bound of the dimension, which is then computed by ranks.
+    ContradictionError if a small network satisfies all hypotheses and has another dimension.
     """
     # an identity of matrices of all sizes, with which no dimension is compared
     if words.observable == "normal_form":
@@ -360,7 +306,9 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     examples: dict[str, Json] = {}
     for network in _small_networks(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
-        dimension = _counted_dimension(network, words.observable)
+        dimension = upper_bound(network)
+        if words.observable == "virtual_weights":
+            dimension = virtual_weights_dimension(network, whole=network.depth)
         # None says that the statement has no meaning for the network
         if stated is None or stated == dimension:
             continue
@@ -378,22 +326,9 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     return list(examples.values())
 
 
-def _counted_dimension(network: Network, observable: str) -> int:
-    """The upper bound of a dimension of a network: of its virtual weights, if ``observable`` is
-    ``virtual_weights``, and else of its functions.
-    """
-    if observable == "virtual_weights":
-        return virtual_weights_dimension(network, whole=network.depth)
-    return upper_bound(network)
-
-
 @cache
 def _small_networks(softmax: bool) -> tuple[Network, ...]:
-    """The networks of at most three layers, widths and ranks at most three, the smallest first.
-
-    They have one head, no skip connections, and one or two tokens. They are of softmax attention if
-    ``softmax`` is true, else of lightning attention.
-    """
+    """The networks of at most three layers, widths and ranks, with one or two tokens, by size."""
     numbers = (1, 2, 3)
     networks = []
     for layers in (1, 2, 3):

@@ -1,9 +1,9 @@
-"""Deep attention for all sizes: predictions are compared with what is counted, layer by layer; and
-the family.
+"""Deep attention for all sizes: predictions are compared with what is counted, layer by layer.
 
 What is counted, and why it is the dimension, stands in ``layers.py`` (docs/deep-attention.md,
 "For all sizes"). Where a prediction differs, the smallest network that shows it is the
-counterexample; its dimension is computed by ranks, and not counted.
+counterexample; its dimension is computed by ranks, and not counted. ``counts`` names the dimension,
+a key of ``layers.LAYERS``, that a prediction, a formula as a sum over layers, is about.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,21 +52,15 @@ class AmongNetworks(VerdictScope):
 
     It is CONFIRMED, REFUTED by a network, or UNDECIDED if its formula is not shown to be what is
     counted, and no small network shows a difference.
-
-    Parameters
-    ----------
-    decision : Decision
-    witness : Example or None
-        The smallest network to which it applies, and for which it is false.
-    outside : tuple of Example
-        Networks to which the statement does not apply, and where its formula is not the dimension:
-        for each hypothesis the first one that only this hypothesis excludes.
     """
 
     in_parts: ClassVar[bool] = False
 
     decision: Decision = Decision.CONFIRMED
+    # the smallest network to which the statement applies, and for which it is false
     witness: Example | None = None
+    # networks to which it does not apply, and where its formula is not the dimension: for each
+    # hypothesis the first one that only this hypothesis excludes
     outside: tuple[Example, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
@@ -127,11 +121,7 @@ class DeepAttentionAllSizes(AllSizesResult):
 
 
 def reasons(data: dict[str, Any]) -> list[str]:
-    """Return in words why a verdict is confirmed, and where the statement does not apply.
-
-    ``data`` has the decision as ``verdict``, and as ``outside`` a list of examples, each with the
-    failing ``hypothesis``, the key ``network``, and the dimensions ``computed`` and ``stated``.
-    """
+    """Return in words why a verdict of a certificate is confirmed, and where it does not apply."""
     lines = []
     if data["verdict"] == "CONFIRMED":
         lines.append("true for all networks to which it applies")
@@ -157,16 +147,7 @@ NORMAL_FORM = "3.6"
 
 
 def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
-    """Return the verdict on a statement about a dimension, for all sizes.
-
-    ``prediction`` is its formula as a sum over layers.
-
-    Raises
-    ------
-    ContradictionError
-        If a rank is not what is counted, or :func:`check_assumed` finds that the prediction assumes
-        too much.
-    """
+    """Return the verdict on a statement about a dimension, for all sizes."""
     if counts_alike(prediction):
         check_assumed(statement, prediction)
         return verdict(statement, prediction.counts, outside=_outside(statement, prediction))
@@ -177,15 +158,7 @@ def decide(statement: Stated, prediction: DimensionFormula) -> Verdict:
 
 
 def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
-    """Return a verdict with the words for its computations, and the lemmas on which it rests.
-
-    Parameters
-    ----------
-    observable : str
-        What is counted, a key of :data:`layers.LAYERS`, or ``normal_form``.
-    **extent
-        The fields of :class:`AmongNetworks`; CONFIRMED without any.
-    """
+    """Return a verdict with words and lemmas for an observable, and the fields of AmongNetworks."""
     return Verdict(
         statement=statement,
         extent=AmongNetworks(**extent),
@@ -198,9 +171,8 @@ def counts_alike(prediction: DimensionFormula) -> bool:
     """Return whether M and every layer contribute as much to the prediction as to the dimension.
 
     Then both sums are the same for all networks. The contributions are compared where the
-    assumptions of the prediction hold. If the prediction defines the dimensions s_k, its definition
-    must be that of :func:`~m2bridge.families.deep_attention.all_sizes.layers.span_dimension`.
-    ``False`` may also mean that isl does not see that two functions are the same.
+    assumptions of the prediction hold; its dimensions s_k, if it defines them, must be those of
+    ``layers``. ``False`` may also mean that isl does not see that two functions are the same.
     """
     end, layer = contributions(prediction.counts)
     assumed_of_end = END.where(prediction.end_assumed)
@@ -216,13 +188,7 @@ def counts_alike(prediction: DimensionFormula) -> bool:
 
 
 def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
-    """Check in small networks that a prediction assumes no more than the statement's hypotheses.
-
-    Raises
-    ------
-    ContradictionError
-        If the statement applies to a network that is not as the prediction assumes.
-    """
+    """Check in small networks that a prediction assumes no more than the statement's hypotheses."""
     # These functions are zero, and defined only where the assumptions hold.
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
@@ -237,10 +203,7 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
 
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
-    """Return the networks of few layers, the smallest sum of widths, ranks and tokens first.
-
-    They have one head and no skip connections; ``normalization`` is ``none`` or ``softmax``.
-    """
+    """Return the plain networks of few layers, the smallest sum of numbers first."""
     numbers = range(1, MAX_SMALL_CASE_SIZE + 1)
     networks = []
     for count in range(1, MAX_SMALL_CASE_LAYERS + 1):
@@ -259,18 +222,13 @@ def _size(network: DeepAttention) -> tuple[Any, ...]:
 
 
 def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Return an iterator over the small networks with the normalization that a prediction is about.
-
-    Time limits are checked before each of them.
-    """
+    """Return an iterator over the small networks that a prediction is about."""
     normalization = "softmax" if prediction.counts == "softmax" else "none"
     return check_deadline_in(small_networks(normalization))
 
 
 def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Yield the small networks, with the normalization that the prediction is about, of which no
-    hypothesis of the statement fails.
-    """
+    """Yield the small networks that a prediction is about, of which no hypothesis fails."""
     for network in _networks(prediction):
         failing_hypothesis = statement.hypotheses(network)  # in words; empty if all hold
         if not failing_hypothesis:
@@ -278,19 +236,13 @@ def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepA
 
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
-    """Return the dimension of a network as it is counted: a sum over its end and its layers.
-
-    ``counts`` names the dimension, a key of :data:`layers.LAYERS`.
-    """
+    """Return the dimension of a network as it is counted: a sum over its end and its layers."""
     end, layer = contributions(counts)
     return sum_contributions(network, end, layer)
 
 
 def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example | None:
-    """Return the first small network whose dimension is not the predicted one.
-
-    ``None`` if there is no such network among those to which the statement applies.
-    """
+    """Return the first small network that refutes a statement, or ``None``."""
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
@@ -303,11 +255,7 @@ def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example 
 
 
 def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, ...]:
-    """Return for each hypothesis of a statement a network which shows that it is needed.
-
-    It is the first small network that only this hypothesis excludes, and whose dimension is not the
-    predicted one. Hypotheses without such a network are left out.
-    """
+    """Return for each hypothesis the first small network which shows that it is needed."""
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
         failing_hypotheses = failing(statement, network)
@@ -325,24 +273,16 @@ def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, 
 
 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
-    """Return a network as an example that a stated dimension is wrong, with the right one.
+    """Return a network as an example that a stated dimension is wrong; ``None`` if it is not.
 
-    ``None`` if it is no such example: nothing is stated, or the stated dimension is the counted
-    one. ``counts`` names the dimension, a key of :data:`layers.LAYERS`.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If ranks do not decide the dimension.
-    ContradictionError
-        If the dimension by ranks is not the counted one.
+    An example is not believed on the count alone: ContradictionError if ranks give another
+    dimension, MethodUnavailableError if they do not decide it.
     """
     if stated is None:
         return None
     counted_dimension = known_dimension(network, counts)
     if stated == counted_dimension:
         return None
-    # An example is not believed on the count alone: ranks must give the same.
     observable = "virtual_weights" if counts == "virtual_weights" else "dimension"
     finding = observe(network, observable)
     if finding.exact_value is None:
@@ -443,11 +383,10 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         return cross_check_deep_attention()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return the table row of one verdict in a certificate.
+        """Return the table row of one verdict in a certificate, whose statement has this key.
 
-        ``verdict`` has the fields of the verdict as the certificate stores them, and ``key`` is
-        that of its statement. ValueError if a counterexample is there and the verdict is not
-        REFUTED, or the other way round.
+        ValueError if a counterexample is there and the verdict is not REFUTED, or the other way
+        round.
         """
         # empty without a counterexample
         witness = example_text(verdict["counterexample"])

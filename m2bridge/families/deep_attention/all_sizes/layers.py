@@ -10,8 +10,8 @@ and those of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
-*Pieces* of a function on these variables are pairs (condition, formula) of texts for isl, whose
-conditions exclude each other. In a formula ``x`` is α_k, ``s`` is s_{k+1} and ``r`` is r_k.
+*Pieces* of a function on these variables are pairs (condition, formula) of texts for isl: the
+number is given by the formula where the condition holds; the conditions exclude each other.
 
 First the dimensions that are counted, then the predictions of statements. Then the action of one
 layer on two tokens in a plane, as identities of polynomials: with "one block decides" they are all
@@ -34,13 +34,10 @@ import islpy as isl
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.bounds import columns_and_rank
-from m2bridge.families.deep_attention.expansion import WordSum
+from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import check_deadline_in
 
-# Pairs (condition, formula): a number is given by the formula where the condition holds. Both are
-# texts in the language of isl, in the variables of the end or of a layer; the conditions exclude
-# each other.
 Pieces = Sequence[tuple[str, str]]
 # Values of the variables of the end or of a layer.
 LatticePoint = tuple[int, ...]
@@ -48,27 +45,14 @@ LatticePoint = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecewisePolynomial:
-    """A piecewise polynomial; isl takes it to be 0 outside of the domain.
-
-    Parameters
-    ----------
-    domain : set of points
-    polynomial : PwQPolynomial
-    """
+    """A piecewise polynomial; isl takes it to be 0 outside of the domain."""
 
     domain: isl.Set
     polynomial: isl.PwQPolynomial
 
     @cache  # noqa: B019  (there are few functions)
     def __call__(self, numbers: LatticePoint) -> int:
-        """Return the value, an integer, at the point with these coordinates, which are in the order
-        of the variables.
-
-        Raises
-        ------
-        ContradictionError
-            If the point is not in the domain.
-        """
+        """Return the value at a point, the values of the variables; ContradictionError outside."""
         point = isl.Point.zero(self.domain.get_space())
         for place, number in enumerate(numbers):
             point = point.set_coordinate_val(isl.dim_type.set, place, isl.Val(number))
@@ -113,15 +97,9 @@ class Space:
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> PiecewisePolynomial:
-        """Return the function that is given by each formula where its condition holds.
+        """Return the function with these pieces; an empty condition always holds.
 
-        ``pieces`` are pairs (condition, formula); an empty condition always holds. The domain are
-        the values that occur and satisfy one of the conditions.
-
-        Raises
-        ------
-        ContradictionError
-            If two of the conditions are satisfied somewhere.
+        ContradictionError if two of the conditions are satisfied somewhere.
         """
         # empty before the first piece
         domain = self.where("1 = 0")
@@ -182,10 +160,7 @@ LAYERS: Mapping[str, Pieces] = {
 
 @cache
 def contributions(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
-    """Return the contributions of M and of a layer to a dimension, as functions on END and LAYER.
-
-    ``counts`` names the dimension, a key of :data:`LAYERS`.
-    """
+    """Return the contributions of M and of a layer to a dimension, on END and on LAYER."""
     # M is given by its row space, a subspace of dimension s of K^n, and by e rows in this space.
     end = END.function([("", "s*(n - s) + s*e")])
     return end, LAYER.function(LAYERS[counts])
@@ -198,10 +173,7 @@ def span_dimension() -> PiecewisePolynomial:
 
 
 def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]:
-    """Return the values of (n, s, e, h) of a network, and of (n, r, s, x, p, k, t) of its layers.
-
-    They are the variables of END and of LAYER; the layers are listed from the last one on.
-    """
+    """Return the values of the variables of END, and of LAYER from the last layer on."""
     n, *_, e = network.widths
     alphas = network.alphas
     # s_{l+1}, the least of all widths
@@ -223,14 +195,9 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
 def sum_contributions(
     network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial
 ) -> int:
-    """Return a dimension of a network, the sum of the contributions of its end and all layers.
+    """Return the sum of the contributions of the end and all layers of a network.
 
-    ``end`` and ``layer`` are functions on END and LAYER.
-
-    Raises
-    ------
-    ContradictionError
-        If a function is not defined for the network.
+    ContradictionError if a function is not defined for the network.
     """
     at_end, layers = variables(network)
     return end(at_end) + sum(map(layer, layers))
@@ -241,25 +208,15 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class DimensionFormula:
-    """A dimension as a sum over the end and the layers; the variables are those of END and LAYER.
-
-    Parameters
-    ----------
-    counts : str
-        The dimension that is counted, a key of :data:`LAYERS`.
-    end, layer : pairs of condition and formula
-    end_assumed, layer_assumed : str
-        The conditions on the variables that follow from the hypotheses of the statement.
-    spans : pairs of condition and formula
-        The definition of s_k for k ≥ 2 in the statement, if it has one.
-    """
+    """A dimension, a key of LAYERS, as a sum over the end and the layers in a statement."""
 
     counts: str
     end: Pieces
     layer: Pieces
+    # the conditions that follow from the hypotheses of the statement
     end_assumed: str = ""
     layer_assumed: str = ""
-    spans: Pieces = ()
+    spans: Pieces = ()  # the definition of s_k for k ≥ 2, if the statement has one
 
 
 # s_k, which is n for the first layer.
@@ -272,10 +229,7 @@ def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
 
     It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
     given one of dimension s_{k+1}, plus α_k(2s_k − α_k) for that of an s_k × s_k matrix of rank at
-    most α_k, less ``scalings``, 0 or 1.
-
-    The pieces are pairs (condition, formula) in the variables of LAYER, where x is α_k and s is
-    s_{k+1}: one for each formula for s_k, restricted to ``condition``.
+    most α_k, less ``scalings``: a piece for each formula for s_k, restricted to ``condition``.
     """
     for where, s_k in _SPANS:
         subspaces = f"({s_k} - s)*(n - {s_k})"
@@ -286,12 +240,8 @@ def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
 def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
     """Yield what layer k adds to a dimension if only the quadratic form of its matrix counts.
 
-    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
-    given one of dimension s_{k+1}, plus ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k
-    matrix of rank at most ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1.
-
-    The pieces are pairs (condition, formula) in the variables of LAYER, where x is α_k and s is
-    s_{k+1}: one for each pair of formulas for s_k and ρ_k, restricted to ``condition``.
+    As for whole matrices, with ρ_k(2s_k − ρ_k + 1)/2 for the choice of a symmetric s_k × s_k matrix
+    of rank at most ρ_k = min(2α_k, s_k): a piece for each pair of formulas for s_k and ρ_k.
     """
     for where, s_k in _SPANS:
         subspaces = f"({s_k} - s)*(n - {s_k})"
@@ -302,10 +252,10 @@ def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str
 
 
 def equation(scalings: int) -> Pieces:
-    """Return the summand of layer k in Eq. 14 or Eq. 16, less ``scalings``, as pieces on LAYER.
+    """Return the summand of layer k in Eq. 14 (one scaling) or Eq. 16 (none), as pieces on LAYER.
 
-    The summand is α_1(2d_0 − α_1) for k = 1, and α_k(2δ − α_k) for k ≥ 2, where the hidden width δ
-    is r_k, as δ ≤ d_0. ``scalings`` is 1 for Eq. 14, of lightning attention, and 0 for Eq. 16.
+    It is α_1(2d_0 − α_1) for k = 1, and α_k(2δ − α_k) for k ≥ 2, where the hidden width δ is r_k,
+    as δ ≤ d_0.
     """
     return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
@@ -385,17 +335,9 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     determinant_of_A = a * d - b * c
     cube = _determinant(u, v) ** 3
     yield "determinant", _determinant(moved_u, moved_v) == cube * determinant_of_A
-    yield "skew part", _is_skew_part_seen(u, y, h)
-
-
-def _is_skew_part_seen(u: LayerColumn, y: LayerColumn, h: Any) -> bool:
-    """Return whether uᵀhJu = 0 and uᵀhJy = h det(u, y) for two vectors u and y in the plane.
-
-    J is the skew-symmetric matrix (0, 1; −1, 0), and all entries and h are polynomials.
-    """
     skew = [[0 * h, h], [-h, 0 * h]]
-    is_zero_on_diagonal = _form(skew, u, u) == 0
-    return bool(is_zero_on_diagonal and _form(skew, u, y) == h * _determinant(u, y))
+    uJy_is_determinant = _form(skew, u, y) == h * _determinant(u, y)
+    yield "skew part", _form(skew, u, u) == 0 and uJy_is_determinant
 
 
 def _softmax() -> Iterator[tuple[str, bool]]:
@@ -467,22 +409,20 @@ def _normal_form() -> bool:
     return layer == V * M * longer_Q * X
 
 
-# A network with at most two inputs and one output, which is a block of itself, by name; its columns
-# and rank.
+# The key of a network that is a block of itself, as ``network``, with ``columns`` and ``rank``.
 BlockRank = dict[str, Any]
 
 
 def blocks() -> Iterator[DeepAttention]:
     """Yield all blocks of at most three layers, for softmax of at most two, as networks.
 
-    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers after a
-    hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. Three
-    layers of softmax are left out because their power series take long to check.
+    A block has some layers, ``wide_layers`` of them, with two inputs and a matrix of rank 1 or 2,
+    and then layers after a hidden width 1, all of rank 1. Power series of three layers of softmax
+    take long to check.
     """
     lightning = product((1, 2, 3), ("none",), (1, 2))
     softmax = product((1, 2), ("softmax",), (2,))
     for layers, normalization, t in (*lightning, *softmax):
-        # ``wide_layers`` is the number of layers with two inputs
         for wide_layers in range(layers + 1):
             # Ranks do not grow, so that a width 1 is followed by widths 1 only.
             widths = (2,) * wide_layers + (1,) * (layers + 1 - wide_layers)
@@ -493,14 +433,9 @@ def blocks() -> Iterator[DeepAttention]:
 
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
-    """Return the columns and the rank of the differential of each of :func:`blocks`.
+    """Return the columns and the rank of the differential of each of the blocks.
 
-    An entry has the key of the network as ``network``, and the numbers ``columns`` and ``rank``.
-
-    Raises
-    ------
-    ContradictionError
-        If a kernel is larger than it always is.
+    ContradictionError if a kernel is larger than it always is.
     """
     ranks = []
     for network in check_deadline_in(blocks()):

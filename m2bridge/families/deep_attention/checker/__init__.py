@@ -12,16 +12,12 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 *hypotheses* say of which networks. Each module of this package begins with its own notation.
 """
 
-from typing import Any
-
 from m2bridge.certificates.form import Certificate, Content
-from m2bridge.certificates.wording import Words
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
     STATEMENTS,
     WORDS,
-    Network,
     hypotheses,
     name,
     prediction,
@@ -32,12 +28,9 @@ from m2bridge.families.deep_attention.checker.predictions import (
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on all statements with the key that it asks about.
 
-    The observables of these statements are recomputed for the network of the certificate, and
-    each statement is compared with what it predicts. If none of the observables is computed, no
-    prediction is given either.
+    If none of their observables is computed, no prediction is given either.
     """
     network = read(certificate.case)
-    # all statements with this key, each in the words of the certificate
     statements_in_words = WORDS.listed(certificate.question, certificate.answer)
     values = {}
     evidence = {}
@@ -48,22 +41,16 @@ def expected(certificate: Certificate) -> Content:
             evidence[observable] = numbers
     verdicts = []
     for words in statements_in_words:
+        failing = hypotheses(network, words.key, words.part)
         predicted = prediction(network, words.key, words.part) if evidence else None
-        verdicts.append(_verdict(network, words, predicted, observed=values[words.observable]))
+        verdict = global_verdict(
+            words,
+            hypothesis=next(iter(failing), None),
+            predicted=predicted,
+            observed=values[words.observable],
+        )
+        verdicts.append(verdict)
     return statements(WORDS, statements_in_words, verdicts, evidence)
-
-
-def _verdict(
-    network: Network, words: Words, predicted: int | None, observed: int | None
-) -> dict[str, Any]:
-    """The verdict on the statement in these words, with the first of its hypotheses that fails.
-
-    ``predicted`` and ``observed`` are the values of its observable; None for one that is not known.
-    """
-    failing = hypotheses(network, words.key, words.part)
-    # None says that all hypotheses hold
-    first_failing = failing[0] if failing else None
-    return global_verdict(words, hypothesis=first_failing, predicted=predicted, observed=observed)
 
 
 CHECKER = FamilyChecker(

@@ -24,7 +24,7 @@ the dual numbers v + s·δ, whose *value* is v and whose *slope* is s.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from operator import add
 from random import Random
 from typing import Any
@@ -34,7 +34,7 @@ import flint
 from m2bridge.checker.algebra import PRIME
 from m2bridge.checker.draws import random_prime, unpredictable
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.deep_attention.checker.matrices import Matrix, minimal_standard, transposed
+from m2bridge.families.deep_attention.checker.matrices import Matrix, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # The seed of the point of a certificate, and the prime modulo which the program that makes
@@ -53,15 +53,12 @@ MAX_BLOCK_PRODUCTS = 10**8
 class Block:
     """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
 
-    X and all Y_k have ``size`` rows, one or two. ``ranks`` are the ranks of the matrices C_k of the
-    first layers, each of them 1 or ``size``. ``later_layers`` is the number of all others, which
-    come after a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
-    which all but the first are equal. σ is the softmax if ``softmax`` is true, else the identity.
+    There are ``t`` tokens x, y, …, y, of which all but the first are equal.
     """
 
-    size: int
-    ranks: tuple[int, ...]
-    later_layers: int
+    size: int  # the number n of rows of X and of all Y_k, one or two
+    ranks: tuple[int, ...]  # of the matrices C_k of the first layers, each of them 1 or ``size``
+    later_layers: int  # the others, which come after a hidden width one: C_k = c_k m mᵀ
     t: int
     softmax: bool
 
@@ -78,13 +75,12 @@ class Block:
 
     @property
     def length(self) -> int:
-        """The number of coefficients of the power series in h with which the block is computed.
+        """The number of coefficients of the power series in h; one is no series, but a number.
 
         A softmax of few layers is expanded in the size ε of its inputs, with h = ε². Layer k shows
         its matrix in order 2·3^(k−1) + 1 in ε (theorem-S). That is 3^(k−1) in h after the first
         order, so 3^(l−1) + 1 coefficients are enough for l layers. A softmax of more layers has
-        exponentials as unknowns, and lightning attention is a polynomial: both need no series, and
-        a series of one coefficient is a number.
+        exponentials as unknowns, and lightning attention is a polynomial.
         """
         if self.softmax and self.layers <= MAX_SERIES_LAYERS:
             last_order: int = 3 ** (self.layers - 1)
@@ -96,8 +92,8 @@ def unseen_dimension(network: Network) -> int:
     """The dimension of the kernel that the differential of the block always has (theorem-block).
 
     For softmax it is 0. For lightning attention it is l, for the scalings of the C_k and of m that
-    keep the function, plus one for each 2 × 2 matrix C_k whose skew-symmetric part does not matter:
-    those with k > f (``Network.last_whole_layer``).
+    keep the function, plus one for each 2 × 2 matrix C_k with k > f (``Network.last_whole_layer``),
+    whose skew-symmetric part does not matter.
     """
     if network.softmax:
         return 0
@@ -135,26 +131,21 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
 def _rank(block: Block, upper: int) -> int:
     """A lower bound for the rank of the differential of a block over QQ at general points.
 
-    ``upper`` is an upper bound for that rank, and the rank at which a computation stops. A result
-    equal to ``upper`` is the rank over QQ, so proved; a smaller one proves only a lower bound.
-
-    The rank is found at two points, each modulo a prime of its own: at the point of the
-    certificate, from BLOCK_POINT_SEED, modulo PRIME; and at a random point modulo another random
-    prime. That both ranks agree is a further test: ContradictionError if they do not, also if just
-    one of the two points is bad. TooExpensiveError if the block is too large.
+    It is proved to be the rank if it is ``upper``, an upper bound. It is found at two points, each
+    modulo a prime of its own: the point of the certificate, and a random one. ContradictionError if
+    both ranks do not agree; TooExpensiveError if the block is too large.
 
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
     """
     if block.columns**2 * block.layers * block.length > MAX_BLOCK_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = unpredictable()
     another_prime = random_prime()
     # One number for each parameter suffices: a 2 × 2 matrix C_k of rank one takes four numbers, its
     # column and its row, and every other one takes its entries.
     other_numbers = (random.randrange(1, another_prime) for _ in range(block.columns))
-    point = _parameters(block, numbers_of_certificate)
+    point = _parameters(block, _numbers_of_certificate())
     other_point = _parameters(block, other_numbers)
     rank = _rank_at(block, point, prime=PRIME, upper=upper)
     other_rank = _rank_at(block, other_point, prime=another_prime, upper=upper)
@@ -163,39 +154,39 @@ def _rank(block: Block, upper: int) -> int:
     return rank
 
 
-def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """The parameters in the order of the columns: all C_k row by row, then the c_k, then m.
+def _numbers_of_certificate() -> Iterator[int]:
+    """Yield numbers 1 + x % 999: x is followed by 48271·x modulo 2³¹ − 1 (Park, Miller 1993)."""
+    x = BLOCK_POINT_SEED
+    while True:
+        x = x * 48271 % (2**31 - 1)
+        yield 1 + x % 999
 
-    They are made from the next of these ``numbers``. A C_k has full rank, or is a column times a
-    row, of rank one.
+
+def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
+    """The parameters made from the next of these numbers, in the order of the columns.
+
+    They are the entries of all C_k, row by row, the c_k, and m.
     """
-    parameters = list[int]()
+    parameters: list[int] = []
     for rank in block.ranks:
         if rank == block.size:
-            parameters += _take(numbers, block.size**2)
+            parameters += islice(numbers, block.size**2)
         else:
             # rank one: a column times a row
-            column = _take(numbers, block.size)
-            row = _take(numbers, block.size)
-            for entry in column:
-                parameters += [entry * x for x in row]
-    return parameters + _take(numbers, block.later_layers + block.size)
-
-
-def _take(numbers: Iterator[int], count: int) -> list[int]:
-    """Take the next ``count`` of the numbers."""
-    return [next(numbers) for _ in range(count)]
+            column = list(islice(numbers, block.size))
+            row = list(islice(numbers, block.size))
+            parameters += [entry * x for entry in column for x in row]
+    parameters += islice(numbers, block.later_layers + block.size)
+    return parameters
 
 
 def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
     """A lower bound for the rank modulo a prime of the differential at these parameters.
 
-    ``upper`` is an upper bound for the rank, so that a result equal to it is the rank. A row of the
-    matrix has the derivatives of one coefficient of one output, for one random X, with respect to
-    all parameters. The rank of the rows of some X is at most that for all X; so more X are added
-    until the rank is ``upper``, or until there are more than three times as many X as parameters.
-    The result is the rank of all rows: if it is less than ``upper``, the differential may have a
-    larger rank.
+    A row of the matrix has the derivatives of one coefficient of one output, for one random X, with
+    respect to all parameters. The rank of the rows of some X is at most that for all X; so more X
+    are added until the rank is ``upper``, or until there are more than three times as many X as
+    parameters.
     """
     random = unpredictable()
     rows: list[list[int]] = []
@@ -219,20 +210,20 @@ def _rows(
 ) -> Iterator[list[int]]:
     """Yield rows of derivatives, with respect to all parameters, of the outputs at random tokens X.
 
-    The value of a derivative at X, or a coefficient of it, is linear in the direction of the
-    parameters: each row is a part of the differential. So the rank of any number of rows is at most
-    that of the differential, whatever X is: a lower bound for it.
-
     For t ≥ 2 the first column of X is a token x, and the second a token y that stands for all t − 1
     others, which are equal. For the output of each of the two there are ``length`` rows, one for
     each power of h. Softmax of few layers is that of h times the scores, a power series in h: each
-    of its coefficients is a function of X, so its derivative is a row. With more layers ``length``
-    is 1 and there is no h, and random numbers stand for the exponentials of the scores, which are
-    algebraically independent by Ax's theorem; for lightning attention they are not used.
+    of its coefficients is a function of X, so its derivative is a row. With more layers random
+    numbers stand for the exponentials of the scores, which are algebraically independent by Ax's
+    theorem.
     """
     different_tokens = min(block.t, 2)
-    X = [_random(different_tokens, prime, random) for _ in range(block.size)]
-    exponentials = [_nonzero(prime, random) for _ in range(block.layers)]
+    X = [[random.randrange(prime) for _ in range(different_tokens)] for _ in range(block.size)]
+    # for each layer the entries of a 2 × 2 matrix, used for softmax without power series
+    exponentials = [
+        [[random.randrange(1, prime) for _ in range(2)] for _ in range(2)]
+        for _ in range(block.layers)
+    ]
     dual = _DualNumbers(prime=prime, length=block.length, t=block.t)
     constants = [dual.number(x) for x in parameters]
     derivatives = []
@@ -249,26 +240,10 @@ def _rows(
             yield [int(slope[order]) for slope in slopes]
 
 
-def _random(count: int, prime: int, random: Random) -> list[int]:
-    """Return ``count`` random numbers modulo a prime."""
-    return [random.randrange(prime) for _ in range(count)]
-
-
-def _nonzero(prime: int, random: Random) -> list[list[int]]:
-    """A random 2 × 2 matrix modulo a prime with no entry 0."""
-    return [[random.randrange(1, prime) for _ in range(2)] for _ in range(2)]
-
-
 def _outputs(
     block: Block, dual: "_DualNumbers", numbers: list[Any], X: list[list[int]], exponentials: Any
 ) -> list[Any]:
-    """The outputs mᵀY_{l+1} for the different tokens, as dual numbers: for x, and for y if there is
-    one.
-
-    ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
-    ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
-    exponentials of its scores, which are used for softmax without power series.
-    """
+    """The outputs mᵀY_{l+1} for x, and for y if there is one; ``numbers`` are the parameters."""
     size = block.size
     # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ
     wide_layers = len(block.ranks)
@@ -300,9 +275,8 @@ class _DualNumbers:
     A function of p + δ e_i, with e_i a unit vector, has its value at p as v, and its derivative
     by the i-th parameter as s.
 
-    One of the numbers is kept as the polynomial v + s·h^place in h. The place is 2·length − 1,
-    above the degree of each product of two values; that of two slopes begins at twice the place,
-    and is cut off.
+    It is kept as the polynomial v + s·h^place in h. The place is 2·length − 1, above the degree of
+    each product of two values; the product of two slopes begins at twice the place, and is cut off.
 
     For softmax the inputs are εX with h = ε²: all tokens of all layers are multiples of ε, so that
     the scores are h times those of X. The second of two tokens stands for ``t`` − 1 equal ones.
@@ -337,23 +311,14 @@ class _DualNumbers:
     def product(self, A: Matrix, B: Matrix) -> Matrix:
         """The product AB of matrices of dual numbers."""
         columns = list(zip(*B, strict=True))
-        return [self._row_times(row, columns) for row in A]
-
-    def _row_times(self, row: list[Any], columns: list[Any]) -> list[Any]:
-        """The product of a row with the matrix that has these columns."""
         zero = self.number(0)
-        entries = []
-        for column in columns:
-            terms = map(self.times, row, column)
-            entries.append(sum(terms, start=zero))
-        return entries
+        return [[sum(map(self.times, row, column), start=zero) for column in columns] for row in A]
 
     def softmax(self, scores: Matrix, chosen_values: list[list[int]]) -> Matrix:
         """The softmax of each column of a 2 × 2 matrix of scores.
 
-        The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
-        (t − 1)e^z', divided by their sum. ``chosen_values`` is a 2 × 2 matrix of numbers that stand
-        for the four exponentials where no series is used; else it is ignored.
+        A column (z, z') becomes that of e^z and (t − 1)e^z', divided by their sum. The chosen
+        values stand for the four exponentials where no series is used.
         """
         scores_of_x, scores_of_y = scores
         chosen_of_x, chosen_of_y = chosen_values
@@ -369,9 +334,8 @@ class _DualNumbers:
     def _exponential(self, z: Any, chosen_value: int) -> Any:
         """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).
 
-        Where no series is used (``length`` is 1) it is e^z = e^v(1 + s·δ), with the number
-        ``chosen_value`` in place of e^v: the exponentials of all layers are algebraically
-        independent over the functions of the inputs (Ax), and so may take any values.
+        Where no series is used it is e^z = e^v(1 + s·δ), with ``chosen_value`` in place of e^v: the
+        exponentials are algebraically independent over the functions of the inputs (Ax).
         """
         value = z.truncate(self.length)
         # s·δ as a dual number, of value 0
@@ -379,21 +343,15 @@ class _DualNumbers:
         if self.length == 1:
             return self.times(self.number(chosen_value), 1 + slope_part)
         h = flint.nmod_poly([0, 1], self.prime)
-        exponential_of_value = self._series(value.mul_low(h, self.length))
-        return self.times(exponential_of_value, 1 + self.times(h, slope_part))
-
-    def _series(self, z: Any) -> Any:
-        """The series E = e^z of a series z without constant term, from E′ = z′E.
-
-        So k E_k is the sum of j z_j E_(k−j) for j from 1 to k, and k < ``length`` has an inverse
-        modulo the prime, which is larger.
-        """
-        derivative_times_h = [j * int(z[j]) for j in range(self.length)]
+        # E = e^(hv), a series without constant term in the exponent, from E′ = (hv)′E: k E_k is the
+        # sum of j (hv)_j E_(k−j) for j from 1 to k, and k < ``length`` is less than the prime
+        exponent = value.mul_low(h, self.length)
         coefficients = [1]
         for k in range(1, self.length):
-            k_times_E_k = sum(derivative_times_h[j] * coefficients[k - j] for j in range(1, k + 1))
+            k_times_E_k = sum(j * int(exponent[j]) * coefficients[k - j] for j in range(1, k + 1))
             coefficients.append(k_times_E_k * pow(k, -1, self.prime) % self.prime)
-        return flint.nmod_poly(coefficients, self.prime)
+        exponential_of_value = flint.nmod_poly(coefficients, self.prime)
+        return self.times(exponential_of_value, 1 + self.times(h, slope_part))
 
     def _inverse(self, x: Any) -> Any:
         """The inverse of x = v + s·δ: it is (v − s·δ)/v², and v − s·δ is 2v − x."""

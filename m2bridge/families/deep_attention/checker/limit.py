@@ -19,6 +19,7 @@ variables of the ring are ε, then the entries of S row by row, from the diagona
 """
 
 from collections.abc import Sequence
+from operator import add
 from typing import Any
 
 import flint
@@ -44,7 +45,10 @@ def limit_outside() -> dict[str, bool]:
     # ε and the six entries of S
     epsilon, *s = ring(7).gens()
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]
-    P = _network_for_epsilon(S, epsilon)
+    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
+    A = [[0, 1, 0], [0, 0, 0], [epsilon, 2 * epsilon, epsilon]]
+    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
+    P = product(S, A, S, transposed(A), S, Z, S, A)
     divisible = all(_at_zero(entry) == 0 for row_of_P in P for entry in row_of_P)
     f = [[_at_zero(_quotient(entry, epsilon)) for entry in row_of_P] for row_of_P in P]
     # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is
@@ -65,32 +69,20 @@ def limit_outside() -> dict[str, bool]:
     }
 
 
-def _network_for_epsilon(S: Matrix, epsilon: Any) -> Matrix:
-    """The matrix P(S) = S A_1 S A_1ᵀ S Z S A_1 of the networks of the example.
-
-    Here A_1 = k qᵀ + ε n pᵀ, and Z is skew-symmetric.
-    """
-    zero = 0 * epsilon
-    one = zero + 1
-    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
-    A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
-    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
-    return product(S, A, S, transposed(A), S, Z, S, A)
-
-
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     """Whether it is shown that column · row is no network with A_1 = [w]_× and A_2 = b cᵀ.
 
-    ``S`` is the symmetric matrix of variables, ``column`` has linear forms and ``row`` cubic forms
-    as entries, and the M of networks is invertible. A network with these A_1 and A_2 is the column
-    M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4). False if one
-    of the steps below does not succeed.
+    ``column`` has linear forms and ``row`` cubic forms as entries. A network with these A_1 and A_2
+    is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).
     """
-    # h is the greatest common divisor of the entries of the row
+    # Let h be the greatest common divisor of the entries of the row. As those of the column have no
+    # common factor, every column with the same product is g · column for a form g, and its row is
+    # row/g. This column is cubic if g has degree 2: then g, which divides h, is h up to a number.
     h = row[0].gcd(row[1]).gcd(row[2])
-    if not _is_unique(column, h):
+    common = column[0].gcd(column[1]).gcd(column[2])
+    if common != 1 or h.total_degree() != 2:
         return False
-    # Then cᵀ S A_1 is row/h, and M S A_1 S A_1ᵀ S b is h · column, up to numbers. For c = e_2 and
+    # So cᵀ S A_1 is row/h, and M S A_1 S A_1ᵀ S b is h · column, up to numbers. For c = e_2 and
     # w = p × q = (−1, 0, 1) the row cᵀ S [w]_× is row/h; if the row determines c and w, these are
     # the only ones.
     A = _skew((-1, 0, 1))
@@ -101,47 +93,25 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     return _only_zero(S, A, _multiple(h, column))
 
 
-def _is_unique(column: Column, h: Any) -> bool:
-    """Whether column · row is, up to numbers, in one way only a cubic column times a linear row.
-
-    Here ``h`` is the greatest common divisor of the entries of the cubic row, and must be
-    quadratic. If the entries of ``column`` have no common factor, every column with this product is
-    g · column for a form g, and its row is row/g. This column is cubic if g has degree 2. So g,
-    which divides h and has the degree of h, is h up to a number.
-    """
-    common = column[0].gcd(column[1]).gcd(column[2])
-    return bool(common == 1 and h.total_degree() == 2)
-
-
 def _row_determines_c_and_w(S: Matrix) -> bool:
     """Whether the row cᵀ S [w]_× determines c and w up to numbers.
 
-    The row depends linearly on the 3 × 3 matrix c wᵀ, and for e_i e_jᵀ it is e_iᵀ S [e_j]_×. The
-    unit matrix, the sum of all e_i e_iᵀ, must go to zero. If the rank of this linear map is 8 of 9,
-    only multiples of the unit matrix do. Then two matrices c wᵀ with the same row differ by a
-    multiple of the unit matrix. As they have rank 1, the difference has rank at most 2, and a
-    multiple of the unit matrix has rank 0 or 3: they are equal.
+    The row depends linearly on the 3 × 3 matrix c wᵀ, and for e_i e_jᵀ it is e_iᵀ S [e_j]_×. If the
+    unit matrix goes to zero and the rank of this linear map is 8 of 9, only multiples of the unit
+    matrix do. Then two matrices c wᵀ with the same row differ by a multiple of the unit matrix. As
+    they have rank 1, the difference has rank at most 2, and a multiple of the unit matrix has rank
+    0 or 3: they are equal.
     """
     images = []
-    image_of_unit_matrix = [0 * S[0][0]] * 3
+    of_unit_matrix = [0 * S[0][0]] * 3
     for i in range(3):
         for j in range(3):
             image = product([S[i]], _skew(_unit(j)))[0]
             images.append(image)
             if i == j:
-                image_of_unit_matrix = _sum(image_of_unit_matrix, image)
-    unit_matrix_goes_to_zero = all(entry == 0 for entry in image_of_unit_matrix)
+                of_unit_matrix = list(map(add, of_unit_matrix, image))
+    unit_matrix_goes_to_zero = all(entry == 0 for entry in of_unit_matrix)
     return unit_matrix_goes_to_zero and _rank_of_rows(images) == 8
-
-
-def _multiple(factor: Any, vector: Column) -> Column:
-    """The multiple of a vector, a row or a column."""
-    return [factor * entry for entry in vector]
-
-
-def _sum(first: Column, second: Column) -> Column:
-    """The sum of two vectors."""
-    return [x + y for x, y in zip(first, second, strict=True)]
 
 
 def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
@@ -152,11 +122,8 @@ def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
     multiplies a known vector of polynomials. All solutions have b = 0 if the three vectors of b
     add 3 to the dimension of the span of the nine vectors of N.
     """
-    multiplied_by_b = []
-    for i in range(3):
-        # as a matrix with one column
-        image = product(S, A, S, transposed(A), S, transposed([_unit(i)]))
-        multiplied_by_b.append(transposed(image)[0])
+    # the columns of the matrix
+    multiplied_by_b = transposed(product(S, A, S, transposed(A), S))
     multiplied_by_N = []
     for i in range(3):
         # the entry N_ij multiplies the vector column_j e_i
@@ -164,6 +131,11 @@ def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
     rank_of_N = _rank_of_rows(multiplied_by_N)
     rank_of_both = _rank_of_rows(multiplied_by_b + multiplied_by_N)
     return rank_of_both == 3 + rank_of_N
+
+
+def _multiple(factor: Any, vector: Column) -> Column:
+    """The multiple of a vector, a row or a column."""
+    return [factor * entry for entry in vector]
 
 
 def _unit(i: int) -> list[int]:
@@ -179,24 +151,15 @@ def _skew(w: Sequence[int]) -> Matrix:
 def _rank_of_rows(rows: Sequence[Column]) -> int:
     """The dimension of the space over QQ that rows of polynomials span.
 
-    The coefficients of all entries of a row are put in one row of numbers: a linear relation with
-    numbers holds between the rows of polynomials exactly if it holds between these.
+    A linear relation with numbers holds between the rows of polynomials exactly if it holds between
+    the rows of the coefficients of all their entries.
     """
-    occurring = set[Exponents]()
+    monomials: set[Exponents] = set()
     for row in rows:
         for entry in row:
-            occurring.update(tuple(monomial) for monomial, _ in entry.terms())
-    monomials = sorted(occurring)
-    coefficients = [_coefficients(row, monomials) for row in rows]
+            monomials.update(tuple(monomial) for monomial, _ in entry.terms())
+    coefficients = [[int(entry[m]) for entry in row for m in monomials] for row in rows]
     return int(flint.fmpz_mat(coefficients).rank())
-
-
-def _coefficients(row: Column, monomials: list[Exponents]) -> list[int]:
-    """The coefficients at these monomials of all entries of a row, one entry after the other."""
-    coefficients = list[int]()
-    for entry in row:
-        coefficients += [int(entry[monomial]) for monomial in monomials]
-    return coefficients
 
 
 def _quotient(polynomial: Any, variable: Any) -> Any:
@@ -212,19 +175,12 @@ def _at_zero(polynomial: Any) -> Any:
 
 
 def _on_one_token(f: Matrix) -> Column:
-    """The vector f(xxᵀ)x: the value of the function f(XXᵀ)X for one token x.
-
-    ``f`` is a 3 × 3 matrix of polynomials in the variables of the module. Three of these variables
-    stand for the entries of x in the result.
-    """
+    """The vector f(xxᵀ)x: three variables of the ring stand for x, x_i x_j stands for S_ij."""
     epsilon, *variables = ring(7).gens()
     x = variables[:3]
-    entries_of_S = []
-    for i in range(3):
-        entries_of_S += [x[i] * x[j] for j in range(i, 3)]
+    entries_of_S = [x[i] * x[j] for i in range(3) for j in range(i, 3)]
     values = []
     for row in f:
-        # x_i x_j in place of S_ij, in the order of the variables; ε stays
         row_at_x = [entry.compose(epsilon, *entries_of_S) for entry in row]
         values.append(sum(entry * x_j for entry, x_j in zip(row_at_x, x, strict=True)))
     return values

@@ -5,9 +5,8 @@ that of a tower of subspaces (proposition-V); what a function forgets of them bo
 (lemma-forgets, theorem-S); with heads or skip connections bounds are added up layer by layer
 (proposition-heads).
 
-*Checked here*: nothing is observed here; ``observables`` compares ranks with these formulas.
-
-*Taken on trust*: that the upper bounds hold. That they are attained is computed.
+*Taken on trust*: that the upper bounds hold. That they are attained is computed in
+``observables``.
 
 The statements are those of docs/statements.md, with their hypotheses as we read them.
 
@@ -18,9 +17,8 @@ virtual attention matrix of layer k, an n × n matrix, and M = V_l ⋯ V_1. r_k 
 enters layer k, α_k = min(a_k, r_k) the rank of A'_k, and q_k(x) = xᵀA'_k x its quadratic form; s_k
 is the dimension of a space W_k: for k ≥ 2 it is spanned by the rows of M and the rows and columns
 of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix matters
-(``last_whole_layer``). The *torus* (K^*)^l scales A_k and M so that the function stays. Parameters
-``d`` and ``after`` of functions about one layer are its widths d_{k−1} and d_k, which is also
-written d'.
+(``last_whole_layer``). The *torus* (K^*)^l scales A_k and M so that the function stays. Of one
+layer ``d`` and ``after`` are the widths d_{k−1} and d_k, also written d'.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -55,12 +53,7 @@ class SizesOfLayer(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """The case of a certificate: widths d_0, …, d_l, query/key dimensions a_1, …, a_l, t tokens.
-
-    ``heads`` is the number of heads of each layer. If ``skip`` is true, each layer adds its input Y
-    to its output; if ``softmax`` is true, it applies the softmax to the scores YᵀAY. Lists that
-    belong to layers begin with layer 1, so that ``ranks[k - 1]`` is α_k.
-    """
+    """The case of a certificate; lists that belong to layers begin with layer 1."""
 
     widths: tuple[int, ...]
     a: tuple[int, ...]
@@ -76,7 +69,7 @@ class Network:
 
     @property
     def layers(self) -> list[SizesOfLayer]:
-        """The numbers d_{k−1}, d_k and a_k of each layer, the first layer first."""
+        """The numbers d_{k−1}, d_k and a_k of each layer."""
         return list(map(SizesOfLayer, self.widths[:-1], self.widths[1:], self.a))
 
     @property
@@ -86,24 +79,21 @@ class Network:
 
     @property
     def narrowest(self) -> list[int]:
-        """The numbers r_k = min(d_0, …, d_{k−1}): the rank of what enters layer k."""
+        """The numbers r_k = min(d_0, …, d_{k−1})."""
         return list(accumulate(self.widths[:-1], min))
 
     @property
     def ranks(self) -> list[int]:
-        """The numbers α_k = min(a_k, r_k): the rank of A'_k."""
+        """The numbers α_k = min(a_k, r_k)."""
         return list(map(min, self.a, self.narrowest))
 
     @property
     def last_whole_layer(self) -> int:
         """The number f of the last layer determined as a whole by the function; 0 if none is.
 
-        Up to layer f a function of lightning attention depends on the whole matrix A_k, after it
-        on the symmetric part of A_k alone (lemma-forgets). The reason is that A_k enters only by
-        the number xᵀA_k x where all tokens are multiples of one vector x. A layer with A_k = k qᵀ
-        of rank one makes the tokens such multiples: from Y it makes a column times the row qᵀY. So
-        f is the first k with α_k = 1, or l if there is none. For one token f is 0, as one token is
-        always a multiple of itself.
+        After it a function of lightning attention depends on the symmetric part of A_k alone
+        (lemma-forgets): A_k enters only by xᵀA_k x where all tokens are multiples of one vector x,
+        as one token is, and as a layer with A_k = k qᵀ makes them.
         """
         if self.t == 1:
             return 0
@@ -166,34 +156,24 @@ def name(data: Mapping[str, Any]) -> str:
 
 
 def matrices_of_rank(n: int, rank: int) -> int:
-    """The dimension of the n × n matrices of at most this rank.
-
-    Those of corank c = n − rank have codimension c².
-    """
+    """The dimension of the n × n matrices of at most this rank: corank c has codimension c²."""
     corank = max(0, n - rank)
     return n * n - corank**2
 
 
 def forms_of_rank(n: int, rank: int) -> int:
-    """The dimension of the quadratic forms in n variables of at most this rank.
-
-    Those of corank c = n − rank have codimension c(c + 1)/2.
-    """
+    """The dimension of the quadratic forms of at most this rank: c has codimension c(c + 1)/2."""
     corank = max(0, n - rank)
     return comb(n + 1, 2) - comb(corank + 1, 2)
 
 
 def virtual_weights_dimension(network: Network, whole: int) -> int:
-    """The dimension of the virtual weights, where A'_k with k > ``whole`` is symmetrized.
+    """The number D_red(whole): of the virtual weights, A'_k with k > ``whole`` symmetrized.
 
-    Of such an A'_k only the symmetric part is kept. For ``whole`` = l this is D_virt of
-    proposition-V, and for a smaller ``whole`` it is the number D_red(whole) defined there.
-
-    Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
-    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. So s_{l+1} is the least width,
-    s_k = min(r_k, s_{k+1} + 2α_k) for k = l, …, 2, and s_1 = n. The dimension is the sum of those
-    of M, of the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of
-    dimension s_{k+1}(s_k − s_{k+1}).
+    It is D_virt for ``whole`` = l. Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n
+    of subspaces of dimensions s_k: the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The
+    dimension is the sum of those of M, of the flag, and of all A'_k. Given W_k, its subspaces
+    W_{k+1} are a Grassmannian of dimension s_{k+1}(s_k − s_{k+1}).
     """
     n, outputs = network.widths[0], network.widths[-1]
     # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
@@ -216,25 +196,15 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
     return dimension
 
 
-def linear_dimension(network: Network) -> int:
-    """The dimension of the functions of softmax attention for one token.
-
-    The softmax of one score is 1, so the functions are X ↦ MX, where M is any d_l × d_0 matrix of
-    rank at most the least width.
-    """
-    least = min(network.widths)
-    return least * (network.widths[0] + network.widths[-1] - least)
-
-
 def upper_bound(network: Network) -> int:
     """The least of the upper bounds of the dimension of functions that apply to a network.
 
-    All these bounds are proved in docs/deep-attention.md. For one head without skip connections,
-    and for softmax of one token, one bound is attained (theorems L and S there), so that no other
-    is less.
+    For one head without skip connections, and for softmax of one token, one bound is attained
+    (theorems L and S), so that no other is less.
     """
     if network.softmax and network.t == 1:
-        return linear_dimension(network)
+        # the softmax of one score is 1: functions are X ↦ MX
+        return _dimension_of_M(network)
     if network.plain and network.softmax:
         return virtual_weights_dimension(network, whole=network.depth)
     if network.plain:
@@ -248,13 +218,18 @@ def upper_bound(network: Network) -> int:
     return bound
 
 
+def _dimension_of_M(network: Network) -> int:
+    """The dimension of the d_l × d_0 matrices of rank at most the least width."""
+    least = min(network.widths)
+    return least * (network.widths[0] + network.widths[-1] - least)
+
+
 def layered_bound(network: Network) -> int:
     """The sum of the least bounds of all layers, less the changes of base between them.
 
-    The function is the composition of the functions of the layers. GL(d_i), of dimension d_i², acts
-    on the outputs of layer i and inversely on the inputs of the next one, and keeps the
-    composition. It acts freely where the outputs span their space: where d_i ≤ d_{i−1}. With skip
-    connections it does not act.
+    GL(d_i), of dimension d_i², acts on the outputs of layer i and inversely on the inputs of the
+    next one, and keeps the composition. It acts freely where the outputs span their space: where
+    d_i ≤ d_{i−1}. With skip connections it does not act.
     """
     bound = sum(_bound_of_layer(network, sizes) for sizes in network.layers)
     if not network.skip:
@@ -265,94 +240,52 @@ def layered_bound(network: Network) -> int:
 
 
 def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
-    """The least bound of proposition-heads for the dimension of the functions of one layer.
+    """The least bound of proposition-heads, with its numbers, for the functions of one layer.
 
-    For softmax it is the dimension of all value matrices V_h and attention matrices A_h.
+    They are Σ V_h S A_h X with S = XXᵀ, a sum over the heads; for one token x, Σ V_h x·q_h(x) with
+    the quadratic forms q_h of A_h, in d variables and of rank at most 2a.
     """
     d, after, a = sizes
+    heads = network.heads
     if network.softmax:
-        return network.heads * (d * after + matrices_of_rank(d, a))
+        return heads * (d * after + matrices_of_rank(d, a))
     if network.t == 1:
-        return _bound_for_one_token(network.heads, sizes)
-    return _bound_for_several_tokens(network.heads, sizes)
-
-
-def _bound_for_several_tokens(heads: int, sizes: SizesOfLayer) -> int:
-    """The least bound of proposition-heads for a layer of lightning attention with t ≥ 2 tokens X.
-
-    Its functions are Σ V_h XXᵀ A_h X, a sum over the heads, with d × d matrices A_h of rank at most
-    a. Bounds have the numbers of the proposition.
-    """
-    d, after, a = sizes
-    # bound 1: the weights, less one for each head, as A_h can be scaled against V_h
-    bound_1 = heads * (d * after + matrices_of_rank(d, a) - 1)
-    bound_2 = _bound_by_tensors(heads, d * after, d * d)
-    bound_4 = after * d * comb(d + 1, 2)  # all coefficients
-    if after > 1:
+        of_attention, entries, coefficients = (
+            forms_of_rank(d, 2 * a),
+            comb(d + 1, 2),
+            comb(d + 2, 3),
+        )
+    else:
+        of_attention, entries, coefficients = matrices_of_rank(d, a), d * d, d * comb(d + 1, 2)
+    # bound 1: V_h, and A_h or q_h, less one for each head, as they can be scaled against each other
+    bound_1 = heads * (d * after + of_attention - 1)
+    # bound 2: by the tensor Σ V_h ⊗ A_h or Σ V_h ⊗ q_h, a matrix of rank at most H
+    rank = min(heads, d * after, entries)
+    bound_2 = rank * (d * after + entries - rank)
+    bound_4 = after * coefficients
+    if network.t == 1 or after > 1:
         return min(bound_1, bound_2, bound_4)
-    bound_1 -= _symmetries_of_pairs(heads, d, a)  # the second part of bound 1
-    bound_3 = _bound_by_common_zeros(heads, d)
+    # For d' = 1 the function is the row Σ v_h S A_h times X. A row w in the row spaces of A_i and
+    # A_j gives the direction that adds v_jᵀw to A_i and −v_iᵀw to A_j, which keeps the function to
+    # first order, as v_i S v_jᵀ = v_j S v_iᵀ. For at most d heads the v_h are independent, and
+    # therefore these directions. The intersection of two row spaces has at least 2α − d dimensions.
+    if heads <= d:
+        bound_1 -= comb(heads, 2) * max(0, 2 * min(a, d) - d)
+    # bound 3: for S = uuᵀ the entries of the row are d quadratic forms in u, which vanish where all
+    # v_h u do: on a subspace of codimension c, a point of a Grassmannian of dimension c(d − c)
+    c = min(heads, d)
+    forms_that_vanish = comb(d + 1, 2) - comb(d - c + 1, 2)
+    bound_3 = c * (d - c) + d * forms_that_vanish
     return min(bound_1, bound_2, bound_3, bound_4)
 
 
-def _bound_for_one_token(heads: int, sizes: SizesOfLayer) -> int:
-    """The least bound of proposition-heads for a layer of lightning attention with one token x.
-
-    Its functions are Σ V_h x·q_h(x), a sum over the heads, with the quadratic forms q_h of A_h: of
-    rank at most 2a, and in d variables. The bounds have the numbers of the proposition.
-    """
-    d, after, a = sizes
-    # bound 1: V_h and q_h, less one for each head, as q_h can be scaled against V_h
-    bound_1 = heads * (d * after + forms_of_rank(d, 2 * a) - 1)
-    bound_2 = _bound_by_tensors(heads, d * after, comb(d + 1, 2))
-    bound_4 = after * comb(d + 2, 3)  # all coefficients of cubic forms
-    return min(bound_1, bound_2, bound_4)
-
-
-def _bound_by_tensors(heads: int, rows: int, columns: int) -> int:
-    """Bound 2: the dimension of the matrices of this size whose rank is at most ``heads``.
-
-    The function of a layer is given by the tensor Σ V_h ⊗ A_h, or Σ V_h ⊗ q_h for one token: a
-    matrix with a row for each entry of V_h, and a column for each of A_h or q_h.
-    """
-    rank = min(heads, rows, columns)
-    return rank * (rows + columns - rank)
-
-
-def _symmetries_of_pairs(heads: int, d: int, a: int) -> int:
-    """The dimension of symmetries, for t ≥ 2 and d' = 1, that change two of the heads each.
-
-    The function is the row Σ v_h S A_h times X, with S = XXᵀ and the row v_h of V_h. A row w in the
-    row spaces of both A_i and A_j gives the direction that adds v_jᵀw to A_i and −v_iᵀw to A_j. It
-    keeps the function to first order, as v_i S v_jᵀ = v_j S v_iᵀ. For more heads than d the result
-    is 0: only for at most d heads the v_h are independent, and therefore these directions.
-    """
-    if heads > d:
-        return 0
-    # the least dimension of the intersection of two row spaces
-    common_rows = max(0, 2 * min(a, d) - d)
-    return comb(heads, 2) * common_rows
-
-
-def _bound_by_common_zeros(heads: int, d: int) -> int:
-    """Bound 3, for t ≥ 2 and d' = 1: by the zeros that all entries of Σ v_h S A_h have in common.
-
-    For S = uuᵀ the entries are d quadratic forms in u. They vanish where all v_h u are zero: on a
-    subspace of codimension c = min(H, d). These subspaces are a Grassmannian of dimension c(d − c),
-    and each of the d forms is in the space of the quadratic forms that vanish on the subspace.
-    """
-    c = min(heads, d)
-    all_forms = comb(d + 1, 2)
-    forms_on_subspace = comb(d - c + 1, 2)
-    return c * (d - c) + d * (all_forms - forms_on_subspace)
-
-
 def _coefficient_count(network: Network) -> int:
-    """The number of coefficients of a function of lightning attention, a bound of the dimension.
+    """The number of coefficients of a function of lightning attention.
 
-    It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
-    entries of a symmetric matrix; for one token, forms of degree 3^l in n variables. With skip
-    connections lower degrees occur too, in which the constant part is always the identity.
+    The function is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N =
+    n(n + 1)/2 entries of a symmetric matrix; for one token, forms of degree 3^l in n variables.
+    With skip connections lower degrees occur too, in which the constant part is always the
+    identity.
     """
     n = network.widths[0]
     outputs = network.widths[-1]
@@ -368,13 +301,7 @@ def _coefficient_count(network: Network) -> int:
 
 def hypotheses(network: Network, key: str, part: str) -> list[str]:
     """The failing hypotheses of the statement with this key and part, in words; empty if none."""
-    return _failing(network, STATEMENTS[key, part].hypotheses)
-
-
-def _failing(network: Network, names: Iterable[str]) -> list[str]:
-    """The hypotheses with these names that fail, in words with the numbers of the network."""
-    holds = _conditions(network)
-    failing = [name for name in names if not holds[name]]
+    failing = _failing(network, STATEMENTS[key, part].hypotheses)
     if not failing:
         return []
     first, *hidden, last = network.widths
@@ -390,20 +317,12 @@ def _failing(network: Network, names: Iterable[str]) -> list[str]:
     return [WORDS.hypotheses[name].format(**numbers) for name in failing]
 
 
-def _layers_of_rank_one(network: Network) -> list[int]:
-    """The numbers k, from 1, of the layers with min(a_k, d_{k−1}) = 1."""
-    return [k for k, (d, _, a) in enumerate(network.layers, 1) if min(a, d) == 1]
-
-
-def _conditions(network: Network) -> dict[str, bool]:
-    """Whether each hypothesis of any statement holds for a network, by its name in words.toml.
-
-    Some have two names, as their words depend on the statement: ``lightning`` and ``scalings``.
-    """
+def _failing(network: Network, names: Iterable[str]) -> list[str]:
+    """The hypotheses with these names, of words.toml, that fail."""
     first, *hidden, last = network.widths
     single = network.depth == 1
     has_rank_one = bool(_layers_of_rank_one(network))
-    return {
+    holds = {
         "lightning": not network.softmax,
         "softmax": network.softmax,
         "plain": network.plain,
@@ -420,46 +339,31 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # The next one is asked of a single layer: all networks with several layers satisfy it. The
-        # last one is asked of several layers: all networks with a single layer satisfy it.
+        # asked of a single layer, and of several layers
         "rank-above-one": not single or not has_rank_one or last > 1,
         "ranks-above-one": single or not has_rank_one,
     }
+    return [name for name in names if not holds[name]]
+
+
+def _layers_of_rank_one(network: Network) -> list[int]:
+    """The numbers k, from 1, of the layers with min(a_k, d_{k−1}) = 1."""
+    return [k for k, (d, _, a) in enumerate(network.layers, 1) if min(a, d) == 1]
 
 
 def prediction(network: Network, key: str, part: str) -> int | None:
-    """The number, or yes or no, that the statement with this key and part predicts.
-
-    None for a network for which the prediction has no meaning: where a hypothesis fails without
-    which the formula is not defined (``Statement.meaning``).
-    """
+    """What the statement with this key and part predicts; None where its formula has no meaning."""
     statement = STATEMENTS[key, part]
     meaning = statement.hypotheses if statement.meaning is None else statement.meaning
     if _failing(network, meaning):
         return None
-    return statement.prediction(network)
-
-
-def _always(network: Network) -> bool:
-    """Predict yes for every network."""
-    return True
-
-
-def _never(network: Network) -> bool:
-    """Predict no for every network."""
-    return False
-
-
-def _zero(network: Network) -> int:
-    """Predict zero, the dimension of finite fibres."""
-    return 0
+    if callable(statement.predicted):
+        return statement.predicted(network)
+    return statement.predicted
 
 
 def all_attention_matrices(network: Network) -> int:
-    """The dimension of the attention matrices A = KᵀQ of all heads of all layers (Lemma 3.1).
-
-    Those of one head are all matrices of rank at most a_k.
-    """
+    """The dimension of the attention matrices A = KᵀQ of all heads of all layers (Lemma 3.1)."""
     return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
@@ -489,7 +393,7 @@ def _equation_14(network: Network) -> int:
 def _fibre_dimension(network: Network) -> int:
     """The dimension of the fibre among all matrices, up to the torus (proposition-fibres).
 
-    It is that of the skew-symmetric parts, n × n matrices, of all A_k with k > f, which are free.
+    The skew-symmetric parts, n × n matrices, of all A_k with k > f are free.
     """
     return (network.depth - network.last_whole_layer) * comb(network.widths[0], 2)
 
@@ -498,8 +402,8 @@ def _fibre_degree(network: Network) -> int:
     """The number of linear spaces of which a fibre consists, up to the torus (proposition-fibres).
 
     It is 1 unless M has rank one, M = h mᵀ. Then m can be exchanged with a linear factor of q_l,
-    which keeps the function, and each such factor gives one more linear space. By a hypothesis of
-    the statement no width but the last is 1, so that m and k are independent.
+    and each such factor gives one more linear space. By a hypothesis of the statement no width but
+    the last is 1, so that m and k are independent.
     """
     rank_of_M = min(network.widths)
     if rank_of_M > 1:
@@ -515,31 +419,20 @@ def _fibre_degree(network: Network) -> int:
 
 
 def _virtual_fibre_dimension(network: Network) -> int:
-    """The dimension D_virt − D_red(f) of a general fibre in the virtual weights, up to the torus.
-
-    D_virt is the dimension of the virtual weights, and D_red(f) that of what functions determine
-    of the virtual weights up to the torus.
-    """
+    """The dimension D_virt − D_red(f) of a general fibre in virtual weights, up to the torus."""
     determined = virtual_weights_dimension(network, whole=network.last_whole_layer)
     return _dimension_of_virtual_weights(network) - determined
 
 
 def _dimension_with_skip_connections(network: Network) -> int:
-    """The dimension with skip connections: the sum of the least bounds of the layers.
-
-    Softmax functions of one token are linear maps, and have the dimension of these.
-    """
+    """The sum of the least bounds of the layers; softmax functions of one token are linear maps."""
     if network.softmax and network.t == 1:
-        return linear_dimension(network)
+        return _dimension_of_M(network)
     return layered_bound(network)
 
 
 def _dimension_of_separate_heads(network: Network) -> int:
-    """The dimension if the only infinite symmetries are scalings of A against V in each head.
-
-    It is the sum over all heads of the number of entries of V and of the dimension of the matrices
-    A of rank at most a_k, less 1 for the scaling.
-    """
+    """The dimension if the only infinite symmetries are scalings of A against V in each head."""
     one_head_of_each_layer = 0
     for d, after, a in network.layers:
         one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
@@ -548,14 +441,12 @@ def _dimension_of_separate_heads(network: Network) -> int:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement: the function that predicts a number, or yes or no, for a network.
+    """A statement: what is predicted of all networks, or the function that predicts it.
 
-    ``hypotheses`` are the names of those under which it is claimed. ``meaning`` are those without
-    which the function predicts nothing, so that no number is given together with the observed one:
-    all hypotheses, if that is None.
+    ``meaning`` are the hypotheses without which nothing is predicted; all, if that is None.
     """
 
-    prediction: Callable[[Network], int]
+    predicted: int | Callable[[Network], int]
     hypotheses: tuple[str, ...] = ()
     meaning: tuple[str, ...] | None = None
 
@@ -569,19 +460,19 @@ _HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-toke
 _MANY_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
 _SKIP = ("skip", "one-head")
 
-# By their number in the paper, or by the names that docs/statements.md has for ours, and by part.
+# By key and part: their number in the paper, or the names that docs/statements.md has for ours.
 STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.1", ""): Statement(all_attention_matrices),
     ("3.5", ""): Statement(
         _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
     ),
     ("V", ""): Statement(_dimension_of_virtual_weights, ("plain",)),
-    ("3.6", ""): Statement(_always, _LIGHTNING),
-    ("3.7", ""): Statement(_always, _PAPER),
+    ("3.6", ""): Statement(True, _LIGHTNING),
+    ("3.7", ""): Statement(True, _PAPER),
     ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
     ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
     ("fibre", "virtual weights"): Statement(_virtual_fibre_dimension, _LIGHTNING),
-    ("closed", ""): Statement(_never, (*_LIGHTNING, "three-threes")),
+    ("closed", ""): Statement(False, (*_LIGHTNING, "three-threes")),
     ("3.8", ""): Statement(_equation_14, _PAPER, meaning=(*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
     ("3.10", ""): Statement(
@@ -591,8 +482,8 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ),
     ("L", ""): Statement(upper_bound, _LIGHTNING),
     ("S", ""): Statement(upper_bound, _SOFTMAX),
-    ("skip", "scalings"): Statement(_never, (*_SKIP, "scalings")),
-    ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
+    ("skip", "scalings"): Statement(False, (*_SKIP, "scalings")),
+    ("skip", "one-to-one"): Statement(0, (*_SKIP, "several-tokens")),
     ("skip", "dimension"): Statement(_dimension_with_skip_connections, _SKIP),
     ("heads", "separate heads"): Statement(_dimension_of_separate_heads, _HEADS),
     ("heads", "one layer"): Statement(layered_bound, _HEADS),

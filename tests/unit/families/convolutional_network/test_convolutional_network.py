@@ -15,20 +15,17 @@ from sympy import Poly, symbols
 
 from m2bridge import ConvolutionalNetwork
 from m2bridge.certificates.form import read
+from m2bridge.certification.verify import verify_path
 from m2bridge.errors import CertificateError, InvalidCaseError, TooExpensiveError, TooLargeError
-from m2bridge.families.convolutional_network import polar, statements
-from m2bridge.families.convolutional_network.checker import (
-    fibres as checked_fibres,
-    ranks as checked_ranks,
-    statements as checked_statements,
-)
+from m2bridge.families.convolutional_network import checker, polar, statements
 from m2bridge.families.convolutional_network.family import FAMILY
-from m2bridge.families.convolutional_network.fibres import (
+from m2bridge.families.convolutional_network.observation import (
     check_fibres_computable,
     checked_zero_types,
     filters_of,
+    observe,
+    source_degree,
 )
-from m2bridge.families.convolutional_network.observation import observe, source_degree
 from m2bridge.families.convolutional_network.shape import ZeroType
 from m2bridge.maps.jacobian_rank import rank_result
 
@@ -70,10 +67,10 @@ def test_dimension_and_degree(filters: Sizes, degree: int) -> None:
     network = ConvolutionalNetwork(filters, degree)
     stated = statements.stated_dimension(network), statements.stated_degree(network)
     assert stated == BY_KERNELS[filters, degree]
-    assert rank_result(network).exact == checked_ranks.lower_bound(filters, degree) == stated[0]
+    assert rank_result(network).exact == checker.lower_bound(filters, degree) == stated[0]
     without_zeros = ((0,) * len(filters), 0)
-    assert checked_fibres.fibre_length(filters, degree, without_zeros) == 1
-    assert checked_ranks.source_degree(filters, degree) == stated[1]
+    assert checker.fibre_length(filters, degree, without_zeros) == 1
+    assert checker.source_degree(filters, degree) == stated[1]
 
 
 @pytest.mark.parametrize(("filters", "degree"), BY_MINORS)
@@ -81,8 +78,8 @@ def test_the_dimension_of_the_singular_locus(filters: Sizes, degree: int) -> Non
     """The functions of a type are Σ(k_i − e_i) − (L − 1) dimensional."""
     singular = [
         sum(filters) - sum(e) - (len(filters) - 1)
-        for e, P in checked_fibres.types_of_zeros(filters)
-        if (checked_fibres.fibre_length(filters, degree, (e, P)) or 0) > 1
+        for e, P in checker.types_of_zeros(filters)
+        if (checker.fibre_length(filters, degree, (e, P)) or 0) > 1
     ]
     assert max(singular, default=None) == BY_MINORS[filters, degree]
 
@@ -91,26 +88,22 @@ def test_predictions_are_equal_in_maker_and_checker() -> None:
     cases = [*product((1, 2, 3), repeat=3), (1,), (7,), (20, 30), (4, 5)]
     for filters, degree in product(cases, (1, 2, 3)):
         network = ConvolutionalNetwork(filters, degree)
-        assert statements.stated_degree(network) == checked_statements.stated_degree(
-            filters, degree
-        )
-        assert statements.stated_dimension(network) == checked_ranks.upper_bound(filters)
-        assert source_degree(network) == checked_ranks.source_degree(filters, degree)
+        assert statements.stated_degree(network) == checker.stated_degree(filters, degree)
+        assert statements.stated_dimension(network) == checker.upper_bound(filters)
+        assert source_degree(network) == checker.source_degree(filters, degree)
         fibres = statements.stated_fibres(network)
-        assert (fibres and fibres.to_json()) == checked_statements.stated_fibres(filters)
+        assert (fibres and fibres.to_json()) == checker.stated_fibres(filters)
         singular = statements.stated_singular(network)
-        assert (singular and singular.to_json()) == checked_statements.stated_singular(filters)
+        assert (singular and singular.to_json()) == checker.stated_singular(filters)
 
 
 @pytest.mark.parametrize("filters", [(1,), (4,), (2, 3), (2, 2, 3), (1, 2, 1)])
 def test_types_of_zeros(filters: Sizes) -> None:
     network = ConvolutionalNetwork(filters)
     types = list(network.zero_types())
-    assert len(types) == network.zero_type_count == checked_fibres.type_count(filters)
+    assert len(types) == network.zero_type_count == checker.type_count(filters)
     assert types[0] == ZeroType((0,) * len(filters), 0)
-    assert [(zeros.zeros, zeros.leading) for zeros in types] == checked_fibres.types_of_zeros(
-        filters
-    )
+    assert [(zeros.zeros, zeros.leading) for zeros in types] == checker.types_of_zeros(filters)
     for zeros in types:
         for size, count, w in zip(filters, zeros.zeros, filters_of(network, zeros), strict=True):
             assert (len(w), w.count(0)) == (size, count)
@@ -122,20 +115,17 @@ def test_types_of_zeros(filters: Sizes) -> None:
 
 @pytest.mark.parametrize(("filters", "degree"), [((2, 2), 3), ((3, 2), 2), ((2, 2, 2), 2)])
 def test_all_fibres_have_the_stated_points(filters: Sizes, degree: int) -> None:
-    lengths = [
-        checked_fibres.fibre_length(filters, degree, z)
-        for z in checked_fibres.types_of_zeros(filters)
-    ]
-    assert lengths == checked_statements.stated_fibres(filters)
+    lengths = [checker.fibre_length(filters, degree, z) for z in checker.types_of_zeros(filters)]
+    assert lengths == checker.stated_fibres(filters)
 
 
 @pytest.mark.parametrize(("filters", "points"), [((2, 2), 2), ((3, 3), 6), ((3, 2), 3)])
 def test_without_activation_roots_are_distributed(filters: Sizes, points: int) -> None:
     """A polynomial of degree 2, 4, 3 has as many factors of degree 1, 2, 2."""
-    cores = [checked_fibres._core(size) for size in filters]
-    function = checked_fibres._coefficients(cores, 1)
-    assert checked_fibres._length_with_zeros(filters, 1, (0,) * len(filters), function) == points
-    assert checked_fibres.fibre_length(filters, 1, ((0,) * len(filters), 0)) is None
+    cores = [checker.random_core(size) for size in filters]
+    function = checker.output_form(cores, 1)
+    assert checker.length_with_zeros(filters, 1, (0,) * len(filters), function) == points
+    assert checker.fibre_length(filters, 1, ((0,) * len(filters), 0)) is None
     assert rank_result(ConvolutionalNetwork(filters, 1)).exact == 1 + sum(filters) - len(filters)
 
 
@@ -234,7 +224,7 @@ def test_integrals_of_chern_classes(filters: Sizes, degree: int) -> None:
 def test_keys_and_wrong_sizes() -> None:
     network = ConvolutionalNetwork((3, 2), 2)
     assert ConvolutionalNetwork.from_key(network.key) == network
-    assert FAMILY.label(network) == checked_statements.name(network.to_json())
+    assert FAMILY.label(network) == checker.name(network.to_json())
     for wrong in ((), (0, 2), (3000,), "22", (1,) * 21):
         with pytest.raises(InvalidCaseError, match="filters"):
             ConvolutionalNetwork(wrong)  # type: ignore[arg-type]
@@ -267,11 +257,11 @@ def test_what_is_too_large_is_refused_before_it_is_computed() -> None:
 def test_the_checker_prices_before_it_computes() -> None:
     for filters, degree in (((9,) * 20, 900), ((2, 2, 2), 9), ((9, 9), 2)):
         with pytest.raises(TooExpensiveError):
-            checked_fibres.fibre_length(filters, degree, ((0,) * len(filters), 0))
+            checker.fibre_length(filters, degree, ((0,) * len(filters), 0))
     with pytest.raises(TooExpensiveError):
-        checked_fibres.types_of_zeros((9, 9))
+        checker.types_of_zeros((9, 9))
     with pytest.raises(TooExpensiveError):
-        checked_ranks.lower_bound((1000, 1000), 2)
+        checker.lower_bound((1000, 1000), 2)
 
 
 @pytest.mark.parametrize(
@@ -291,17 +281,24 @@ def test_the_checker_prices_before_it_computes() -> None:
 )
 def test_what_is_no_case_has_no_name(case: dict[str, Any]) -> None:
     with pytest.raises(CertificateError):
-        checked_statements.name(case)
+        checker.name(case)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(CERTIFICATES.glob("convolutional/*.json")), ids=lambda path: path.stem
+)
+def test_a_sample_is_accepted(path: Path) -> None:
+    assert verify_path(path).accepted, verify_path(path)
 
 
 def test_a_special_function_would_be_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """A critical point, or further filters, give no number; and the verdict is UNDECIDED."""
     certificate = read(CERTIFICATES / "convolutional" / "convolutional-network-2-2-r2-degree.json")
-    monkeypatch.setattr(checked_fibres, "differential_rank", lambda filters, degree: 1)
-    assert checked_fibres.fibre_length((2, 2), 2, ((0, 0), 0)) is None
+    monkeypatch.setattr(checker, "differential_rank", lambda filters, degree: 1)
+    assert checker.fibre_length((2, 2), 2, ((0, 0), 0)) is None
     monkeypatch.undo()
-    monkeypatch.setattr(checked_fibres, "_length_with_zeros", lambda *_: 2)
-    content = checked_statements.about_degree(certificate)
+    monkeypatch.setattr(checker, "length_with_zeros", lambda *_: 2)
+    content = checker.expected(certificate)
     assert content.answer["verdicts"][0]["verdict"] == "UNDECIDED"
     assert content.trusted == ()
 

@@ -87,3 +87,11 @@ def test_no_bound_is_below_a_rank_and_most_are_attained(
         assert rank <= upper, network.key
         attained += rank == upper
     assert attained > 0.8 * number
+
+
+def test_hidden_widths_are_at_most_cubes() -> None:
+    """All outputs of a layer from width d lie in a space of dimension d·d², and may fill it."""
+    wide, filled = (DeepAttention((2, width, 2), 2, 2, heads=5) for width in (9, 8))
+    assert bound_by_bases(wide).value == bound_by_bases(filled).value
+    assert bound_by_bases(wide).because.startswith("hidden widths 8, which heads fill; ")
+    assert bound_by_bases(filled).because.startswith("layer by layer: ")

@@ -55,7 +55,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
     upper_bound,
     virtual_weights_dimension,
 )
-from m2bridge.families.deep_attention.expansion import WordSum
+from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.registry import family

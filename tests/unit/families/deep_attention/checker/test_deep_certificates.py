@@ -26,7 +26,13 @@ from m2bridge.families.deep_attention.checker import (
 )
 from m2bridge.families.deep_attention.checker.matrices import product as matrix_product, transposed
 from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
-from m2bridge.families.deep_attention.checker.predictions import name, read, upper_bound
+from m2bridge.families.deep_attention.checker.predictions import (
+    Network,
+    SizesOfLayer,
+    name,
+    read,
+    upper_bound,
+)
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
@@ -185,12 +191,7 @@ def test_what_is_large_is_priced_before_it_is_made(
         assert entries < 10**8, f"matrices with {entries} entries"
         return flint.nmod_mat(rows, columns, *more)
 
-    def matrix(draws: Any, rows: int, columns: int) -> Any:
-        assert rows * columns < 10**7
-        return [[next(draws) for _ in range(columns)] for _ in range(rows)]
-
     monkeypatch.setattr(checker_observables, "flint", Mock(wraps=flint, nmod_mat=counted))
-    monkeypatch.setattr(checker_fibres, "_matrix", matrix)
     (plain,) = certify_all(DeepAttention((2, 2, 2), 2), ["L"])
     about = plain.case | case
     for question in questions(NAME):
@@ -375,11 +376,11 @@ def test_the_gradient_of_the_checker_is_the_derivative(skip: bool) -> None:
     random = Random(8)
     layers = []
     for before, after, rank in zip(widths, widths[1:], a, strict=False):
-        layers.append(checker_observables._random_heads(2, (before, after, rank), random))
-    gradient = checker_observables._gradient(layers, skip, tokens, Random(9))
-    again = Random(9)
-    X = checker_observables._random(widths[0], tokens, again).table()
-    G = checker_observables._random(widths[-1], tokens, again).table()
+        sizes = SizesOfLayer(before, after, rank)
+        layers.append([checker_observables.random_head(sizes, random) for _ in range(2)])
+    X, G = (checker_observables._random(width, tokens, random) for width in (widths[0], widths[-1]))
+    gradient = checker_observables.gradient(layers, skip, X, G)
+    X, G = X.table(), G.table()
     direction = [random.randrange(p) for _ in gradient]
     moves = iter(direction)
     moved = []
@@ -415,6 +416,50 @@ def truncated(*factors: Any) -> Any:
     for B in others:
         result = [[entry.truncate(2) for entry in row] for row in matrix_product(result, B)]
     return result
+
+
+def virtual_weights_of_a_draw(network: Network) -> checker_fibres.VirtualWeights:
+    """Of random A_k = KᵀQ and V_k, multiplied out."""
+    random = Random(5)
+
+    def draw(rows: int, columns: int) -> list[list[int]]:
+        return [[random.randint(1, 50) for _ in range(columns)] for _ in range(rows)]
+
+    entering = [[int(i == j) for j in range(network.widths[0])] for i in range(network.widths[0])]
+    attention = []
+    for before, after, a in network.layers:
+        A = matrix_product(transposed(draw(a, before)), draw(a, before))
+        attention.append(matrix_product(transposed(entering), A, entering))
+        entering = matrix_product(draw(after, before), entering)
+    return checker_fibres.VirtualWeights(attention, entering)
+
+
+@pytest.mark.parametrize(
+    ("widths", "a", "t"),
+    [
+        ((2, 1), 1, 1),
+        ((3, 2), 2, 3),
+        ((2, 2, 2), (1, 1), 2),
+        ((2, 1, 2), (1, 2), 1),
+        ((2, 1, 2), (2, 1), 2),
+        ((2, 2, 1), (2, 1), 1),
+        ((2, 3, 1), (2, 2), 2),
+        ((1, 2, 3), (1, 2), 2),
+    ],
+    ids=str,
+)
+def test_fibres_in_normal_form(
+    widths: tuple[int, ...], a: Any, t: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base change takes general weights to them, and keeps the dimension and the degree."""
+    network = read(DeepAttention(widths, a, t).to_json())
+    weights = checker_fibres.random_virtual_weights(network)
+    ranks = [flint.fmpz_mat(A).rank() for A in (*weights.attention, weights.M)]
+    assert ranks == [*network.ranks, min(widths)]
+    assert [A[0][0] for A in (*weights.attention, weights.M)] == [1] * (network.depth + 1)
+    in_normal_form = checker_fibres.fibre.__wrapped__(network)
+    monkeypatch.setattr(checker_fibres, "random_virtual_weights", virtual_weights_of_a_draw)
+    assert checker_fibres.fibre.__wrapped__(network) == in_normal_form
 
 
 def test_the_normal_form_is_one_word() -> None:
