@@ -1,10 +1,11 @@
 """The arguments of the tools of ``m2bridge mcp``, and how a call sets the parameters of a command.
 
 A tool is a command, and an argument of it a parameter of the command, as click has it; its name is
-the option's, such as ``d_out``, while click's own name of the parameter may differ. A call
-has a value, as JSON, for each argument: ``None`` or the default if it is not given. Besides these
-arguments each call has ``timeout``, some have ``memory``, and tools about a family have
-``options``, the values of options that the named family declares.
+the option's, such as ``d_out``, while click's own name of the parameter may differ. A call has a
+value, as JSON, for each argument: ``None`` or the default if it is not given. In addition each call
+has ``timeout``, some have ``memory``, and tools about a family have ``options``, the values of
+options that the named family declares. Below ``values`` are the values of a call by arguments, and
+``given`` by parameters those that count; a mistake is a usage error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from m2bridge.cli import (
     certificates as certifying,
     compute as computing,
     decide as deciding,
-    ed_degree as distances,
     ideals,
     macaulay2 as bridge,
     show as showing,
@@ -43,7 +43,7 @@ TOOL_COMMANDS: dict[str, click.Command] = {
     "cross_check": deciding.cross_check_command,
     "membership": deciding.membership_command,
     "polar_degrees": computing.polar_degrees_command,
-    "ed_degree": distances.ed_degree_command,
+    "ed_degree": computing.ed_degree_command,
     "critical_points": computing.critical_points_command,
     "weights": showing.weights_command,
     "verify": certifying.verify_command,
@@ -75,11 +75,7 @@ ARGUMENT_HELP = {
 
 
 def arguments_of(name: str) -> dict[str, click.Parameter]:
-    """Return the arguments of the tool ``name``: parameters of its command, by the argument's name.
-
-    The name of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left
-    out.
-    """
+    """Return the arguments of a tool: parameters of its command, by the argument's name."""
     arguments: dict[str, click.Parameter] = {}
     for param in TOOL_COMMANDS[name].params:
         if param.name not in OMITTED_OPTIONS:
@@ -91,11 +87,7 @@ def arguments_of(name: str) -> dict[str, click.Parameter]:
 
 
 def argument_type(param: click.Parameter) -> Any:
-    """Return the Python type of the values of an argument, from which its JSON schema is made.
-
-    It is found by the name of the parameter in :data:`ARGUMENT_TYPES`, or else by its type in
-    click; it is ``str`` for all other types, such as paths.
-    """
+    """Return the Python type of the values of an argument, from which its JSON schema is made."""
     if isinstance(param.type, click.Choice):
         return Literal[tuple(param.type.choices)]
     of_click = {"integer": int, "decimal": float, "boolean": bool}
@@ -111,31 +103,15 @@ def argument_default(param: click.Parameter) -> Any:
 def parse(
     context: click.Context, name: str, values: Mapping[str, Any], max_memory_mib: int
 ) -> None:
-    """Set the parameters of a command to the values of a call, each by name.
-
-    No value becomes a word of a command line, so a value cannot act as an option.
-
-    Parameters
-    ----------
-    context : click.Context
-        That of the command, which gets the parameters.
-    name : str
-        The name of the tool.
-    values : mapping
-        The values of the call by the names of arguments, with ``timeout`` and perhaps ``memory``
-        and ``options``.
-    max_memory_mib : int
-        The limit on the address space of the Macaulay2 of this process, in MiB.
-
-    Raises
-    ------
-    click.UsageError
-        If the family lacks an option, a value is invalid for its parameter, or a path is not below
-        a folder that may be read.
+    """Set the parameters of a command to the values of a call, each by name: no value becomes a
+    word of a command line, so none can act as an option. The Macaulay2 of this process has
+    ``max_memory_mib``.
     """
     command = context.command
     given = _given_values(name, values)
-    given |= _json_flag(command) | {"timeout": values["timeout"]}
+    prints_by_form = any(param.name == "form" for param in command.params)
+    given |= {"form": "json"} if prints_by_form else {"as_json": True}
+    given["timeout"] = values["timeout"]
     # With --memory a command starts processes of its own, instead of using the Macaulay2 of this
     # worker. That is needed for a lower limit; and "verify" and "evaluate", which never use that
     # Macaulay2, need a limit for their processes.
@@ -158,10 +134,8 @@ def parse(
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the arguments that a call gives, by the names of click's parameters.
-
-    ``values`` are all arguments of the tool ``name``; ``None`` and defaults count as not given.
-    Parameters read texts, as from a command line: a number or a list becomes JSON.
+    """Return the values that a call gives, by parameters, as texts: a number or a list becomes
+    JSON.
     """
     given: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
@@ -176,16 +150,9 @@ def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _json_flag(command: click.Command) -> dict[str, Any]:
-    """Return the parameter that makes the command print JSON, with its value."""
-    names = [param.name for param in command.params]
-    return {"form": "json"} if "form" in names else {"as_json": True}
-
-
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """Return the options of the family that a call names, an empty tuple if it names a map.
-
-    If it names neither, the result is ``None``: then d, d', a and t name a case.
+    """Return the options of the named family, none for a map; ``None`` where d, d', a, t name a
+    case.
     """
     if values.get("family") is not None:
         return family(values["family"]).options
@@ -197,11 +164,10 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 def _with_family_options(
     name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values in ``given``, and the values of a family's options, by parameters.
+    """Return the values in ``given``, and the values of ``own``, the options of the family or map.
 
-    ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
-    ``options``, and ``own`` the options that the family declares, none for a map. An argument that
-    is an option of the default family is refused unless the named family has one of this name.
+    An argument that is an option of the default family is refused unless the named family has one
+    of this name.
     """
     # a family cannot set an option that the command has for every family, such as the field
     of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
@@ -222,16 +188,7 @@ def _with_family_options(
 
 
 def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
-    """Return the text that the command line has for a value of a family's option.
-
-    ``value`` is not false, which counts as not given. A flag is true; any other option has a number
-    or a text.
-
-    Raises
-    ------
-    click.UsageError
-        If the value is of the wrong kind.
-    """
+    """Return the text that the command line has for a value, not false, of a family's option."""
     if option.flag:
         if value is not True:
             raise click.UsageError(f"options: '{option.name}' must be true or false")
@@ -242,11 +199,8 @@ def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
 
 
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
-    """Take the texts that stand in place of files out of ``given``; return them by parameters.
-
-    ``given`` has the values of the tool ``name`` by click's names of parameters. Such texts are the
-    code of the tool ``evaluate``, and a map given by its content: it has several lines, unlike the
-    name of a file.
+    """Take the texts that stand in place of files out of ``given``: the code of ``evaluate``, and a
+    map with several lines, unlike the name of a file.
     """
     texts: dict[str, Text] = {}
     for argument, param in arguments_of(name).items():
@@ -259,10 +213,7 @@ def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
 
 
 def _check_paths(name: str, given: Mapping[str, Any]) -> None:
-    """Check that all paths in ``given`` may be read, before anything accesses them.
-
-    ``given`` are values of the tool ``name`` by parameters: texts, or lists of them.
-    """
+    """Check that all paths in ``given`` may be read, before anything accesses them."""
     for argument, param in arguments_of(name).items():
         value = given.get(str(param.name))
         if value is None or not isinstance(param.type, click.Path):
