@@ -101,8 +101,8 @@ class Macaulay2Magics(Magics):
     @property
     def _cell(self) -> int:
         """The number of the cell that runs."""
-        # While a cell runs, ``execution_count`` of the shell may be that of the next cell already;
-        # the result that is being computed, if there is one, has the number of its own cell.
+        # While a cell runs, ``execution_count`` of the shell may be the next cell's already; the
+        # result that is being computed, if there is one, has the number of its own cell.
         running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
         return self._shell.execution_count if running is None else int(running)
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import chain, islice, product
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from m2bridge.batch import MAX_CASES_FILE_BYTES
 from m2bridge.convert.bounded_io import read_text, read_toml
@@ -88,43 +88,28 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
     # all entries are read before any model is made, so that a wrong one is refused at once
-    grids: list[_GridOfEntry] = []
+    grids = []  # the place, the family and the values of each option
     size = 0
     for place, entry in entries:
         where = f"{path.name}, {place}"
         with _located_errors(where):
-            grids.append(_GridOfEntry.of(entry, chosen, where))
-            size += prod(map(len, grids[-1].ranges.values()))
+            own = family(str(entry["family"])) if "family" in entry else chosen
+            own.check_names(name for name in entry if name != "family")
+            texts = {}
+            for option in own.options:
+                if option.name in entry:
+                    texts[option.name] = _text_of_value(option, entry[option.name])
+            ranges = read_options(own.options, texts, _values)
+            grids.append((where, own, ranges))
+            size += prod(map(len, ranges.values()))
             if size > MAX_BATCH_CASES:
                 raise InvalidCaseError(
                     "cases", f"more than {MAX_BATCH_CASES} cases, too many for one batch"
                 )
-    for entry_grid in grids:
-        with _located_errors(entry_grid.where):
-            cases = _cases(entry_grid.family, entry_grid.ranges, every)
+    for where, own, ranges in grids:
+        with _located_errors(where):
+            cases = _cases(own, ranges, every)
         yield from cases
-
-
-class _GridOfEntry(NamedTuple):
-    """The grid that an entry of a file means; ``where`` is the place of the entry, for messages."""
-
-    where: str
-    family: Family[Any]
-    ranges: dict[str, tuple[Any, ...]]
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], default: Family[Any], where: str) -> Self:
-        """The grid of an entry, which is one of the family ``default`` if it does not name one."""
-        own = default
-        if "family" in entry:
-            own = family(str(entry["family"]))
-        own.check_names(name for name in entry if name != "family")
-        texts = {}
-        for option in own.options:
-            if option.name in entry:
-                texts[option.name] = _text_of_value(option, entry[option.name])
-        ranges = read_options(own.options, texts, _values)
-        return cls(where, own, ranges)
 
 
 @contextmanager

@@ -20,10 +20,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import m2bridge
 from m2bridge.batch import MAX_ITEM_BYTES
@@ -157,7 +157,18 @@ def run_many(
         check_kind("scheduler", scheduler, str, "the address of a Dask cluster")
         if executor != "dask":
             raise InvalidCaseError("scheduler", "has no effect without executor='dask'")
-    code_or_function = _CodeOrFunction.of(work)
+    code, function = "", b""
+    if isinstance(work, str):
+        code = source = work
+    elif callable(work):
+        advice = "; let it make such objects itself"
+        function = _pickled(work, "work", "the function", advice)
+        source = _source(work)
+    else:
+        kind = type(work).__name__
+        raise InvalidCaseError(
+            "work", f"must be Macaulay2 code as text, or a function, not a {kind}"
+        )
     memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if kinds_to_retry and folder is None:
@@ -168,8 +179,8 @@ def run_many(
         if folder.exists() and not folder.is_dir():
             raise InvalidCaseError("folder", f"is the file '{folder}'; outcomes need a folder")
     item_work = ItemWork(
-        code=code_or_function.code,
-        function=code_or_function.function,
+        code=code,
+        function=function,
         timeout=timeout,
         memory=memory,
         folder=folder,
@@ -177,13 +188,13 @@ def run_many(
     )
     outcomes, _ = run_jobs(
         work=item_work,
-        jobs=_jobs(items, code_or_function.source),
+        jobs=_jobs(items, source),
         workers=workers,
         executor=executor,
         scheduler=scheduler,
         progress=progress_display(not progress),
     )
-    if not code_or_function.is_code:
+    if not item_work.is_code:
         return outcomes
     # values of code are in the JSON that workers and folders have
     decoded = []
@@ -196,57 +207,23 @@ def run_many(
     return decoded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CodeOrFunction:
-    """The work on each item: Macaulay2 code, which may be empty, or a pickled function, and its
-    source.
-    """
+def _pickled(value: object, argument: str, subject: str, advice: str = "") -> bytes:
+    """Return the pickle of a value of an argument; InvalidCaseError if it has none."""
+    import cloudpickle
 
-    code: str = ""
-    function: bytes = b""
-    source: str
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it is Macaulay2 code."""
-        return not self.function
-
-    @classmethod
-    def of(cls, work: object) -> Self:
-        """The code or function that a caller passes."""
-        import cloudpickle
-
-        if isinstance(work, str):
-            return cls(code=work, source=work)
-        if not callable(work):
-            raise InvalidCaseError(
-                "work",
-                f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}",
-            )
-        try:
-            function = cloudpickle.dumps(work)
-        except Exception as reason:  # it may use a lock or an open file
-            raise InvalidCaseError(
-                "work",
-                f"the function cannot be sent to a worker: {reason_of(reason)}; let it make such"
-                " objects itself",
-            ) from None
-        return cls(function=function, source=_source(work))
+    try:
+        data: bytes = cloudpickle.dumps(value)
+    except Exception as reason:  # it may use a lock or an open file
+        message = f"{subject} cannot be sent to a worker: {reason_of(reason)}{advice}"
+        raise InvalidCaseError(argument, message) from None
+    return data
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
     """Return a job for each item."""
-    import cloudpickle
-
     jobs = []
     for number, item in enumerate(items):
-        try:
-            data = cloudpickle.dumps(item)
-        except Exception as reason:
-            raise InvalidCaseError(
-                "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
-            ) from None
-        identifying = data
+        identifying = data = _pickled(item, "items", f"item {number}")
         with suppress(TypeError, ValueError):  # the pickle of a set is not the same in each process
             # ideals and other values of m2bridge have a JSON of their own
             value = item.to_json() if hasattr(item, "to_json") else item

@@ -109,12 +109,12 @@ class Checker(Performer[Path, VerifyResult]):
         except MemoryError:
             os._exit(OUT_OF_MEMORY_STATUS)
         except OSError as reason:
-            found = str(reason.strerror or reason)
-            return VerifyResult("failed", str(path), check="reading", found=found)
+            text = str(reason.strerror or reason)
+            return VerifyResult("failed", str(path), check="reading", found=text)
         # Any error becomes the finding for this file and does not affect the other files.
         except Exception as reason:
-            found = reason_of(reason)
-            return VerifyResult("failed", str(path), check=ITSELF, found=found)
+            text = reason_of(reason)
+            return VerifyResult("failed", str(path), check=ITSELF, found=text)
 
     def __enter__(self) -> Self:
         """Drop output and dumps of libraries that abort the process; confine it to the folders."""

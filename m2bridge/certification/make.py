@@ -5,11 +5,11 @@ certificate has the answer, the observations, the Macaulay2 program behind them,
 that cannot be checked: versions, seconds, memory. The checker of certificates is
 :mod:`m2bridge.checker`, which shares nothing with this file.
 
-A *question* has a key, such as that of a theorem, ``3.4``, whose parts are statements. A *program*
-is a text in Macaulay2, with the names of the scripts (``libraries``) that it shares with other
-programs; a certificate has the SHA-256 of each. The *content* of a certificate is its answer, the
-evidence from which this follows, and the lemmas that it takes on trust. ``None`` is a program that
-is not needed, an engine that is not used, or an observation of a model of which nothing that a
+A *question* has a key, such as ``3.4``, the number of a theorem, whose parts are statements. A
+*program* is a text in Macaulay2, with the names of the scripts (``libraries``) that it shares with
+other programs; a certificate has the SHA-256 of each. The *content* of a certificate is its answer,
+the evidence from which this follows, and the lemmas that it takes on trust. ``None`` is a program
+that is not needed, an engine that is not used, or an observation of a model of which nothing that a
 checker recomputes can be observed. InvalidCaseError says that there is no such family, case or
 question.
 """
@@ -86,7 +86,7 @@ def _script(family_name: str, question: str, model: Any) -> Script | None:
 
 
 def rests_on_program(certificate: Certificate) -> bool:
-    """Return whether a certificate must be refused if its program is not that of this release.
+    """Return whether a certificate must be refused with a program that this release does not write.
 
     It must be if this release wrote it, since there is exactly one program for each case and
     question. The programs of other releases are unknown here: a certificate of another release must
@@ -112,7 +112,7 @@ def _digest_of_script(name: str) -> str:
 
 
 STATEMENTS = "statements"
-"""The observation shared by all statements, unless those of a family are observed separately."""
+"""The observation shared by all statements, unless a family has them observed separately."""
 
 
 @cache
@@ -189,7 +189,7 @@ class StatedQuestion(Question[Any, Any]):
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """Return a row for each verdict, with sentences made from its numbers.
 
-        Statements appear in the words of the certificate, which may be those of another release.
+        Statements appear in the words of the certificate, which another release may have written.
         """
         rows = []
         model = self.family.from_json(certificate.case)
@@ -260,9 +260,9 @@ def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certifi
     """Return the certificate that answers one question about one case.
 
     ``model`` is the case, and ``question`` a key of :func:`questions`. ``engine`` is the session to
-    use, by default that of the enclosing ``with`` block, else the one shared in the process;
-    ``timeout`` is a number of seconds, by default no limit but that of an enclosing block. The
-    errors are those of :func:`certify_all`.
+    use, by default the session of the enclosing ``with`` block, else the one shared in the process;
+    ``timeout`` is a number of seconds, by default no limit but the limit of an enclosing block. The
+    errors are the errors of :func:`certify_all`.
 
     Examples
     --------
@@ -286,10 +286,10 @@ def certify_all(
     questions : sequence of str
         Keys of questions of the family, such as ``3.4``.
     engine : Engine, optional
-        The session to use; default: that of the enclosing ``with`` block, else the one shared in
-        the process.
+        The session to use; default: the session of the enclosing ``with`` block, else the one
+        shared in the process.
     timeout : float, optional
-        Seconds for all questions together; default: no limit but that of an enclosing block.
+        Seconds for all questions together; default: no limit but the limit of an enclosing block.
 
     Returns
     -------

@@ -113,7 +113,7 @@ class FamilyCommand(click.Command):
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Replace the options that name a case by those of the family or map in the arguments; then
+        """Replace the options that name a case by the options of the family or map; then
         parse.
         """
         name = value_of("--family", args)

@@ -217,7 +217,7 @@ class Run:
 
     def compute(
         self,
-        what: str,
+        title: str,
         import_function: ImportedFunction,
         *subject: Any,
         starts_engine_early: bool = True,
@@ -225,12 +225,12 @@ class Run:
     ) -> tuple[Any, int]:
         """Compute within the limits, and print the result; return it, and the exit code.
 
-        The imported function is called with ``subject`` and ``more``; the display of progress says
-        ``what`` is computed. Printing may exceed the limit a little.
+        The imported function is called with ``subject`` and ``more``; ``title`` is for the display
+        of progress. Printing may exceed the limit a little.
         """
         with (
             time_limit(timeout=self.timeout) as clock,  # ``show`` uses it after the block
-            progress(what),
+            progress(title),
             self.engine(starts_early=starts_engine_early),  # computations find this session
         ):
             with importing():
@@ -249,10 +249,12 @@ class Request(Run):
     field: CoefficientField
     coordinates: CoordinateSystem | None = None
 
-    def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
-        """Print the result of a function for the model over the field; return the exit code."""
+    def show(self, quantity: str, function: ImportedFunction, **more: Any) -> int:
+        """Print the result of a function for the model over the field, a ``quantity`` of the model;
+        return the exit code.
+        """
         more |= {"field": self.field, "coordinates": self.coordinates}
-        title = f"{what} of the {self.model.title}"
+        title = f"{quantity} of the {self.model.title}"
         _, code = self.compute(title, function, self.model, **more)
         return code
 
@@ -458,7 +460,7 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 @contextmanager
-def progress(what: str) -> Iterator[None]:
+def progress(title: str) -> Iterator[None]:
     """Show the computation, the elapsed time and the steps that it counts on a terminal."""
     if not sys.stderr.isatty():
         yield
@@ -473,7 +475,7 @@ def progress(what: str) -> Iterator[None]:
     console = Console(stderr=True)
     # transient: when the result is printed, nothing of the display is left above it
     with Progress(spinner, text, elapsed, console=console, transient=True) as display:
-        task = display.add_task(visible(what), total=None, steps="")
+        task = display.add_task(visible(title), total=None, steps="")
 
         def show_count(done: int, total: int, steps: str) -> None:
             """Show a bar, and that ``done`` of ``total`` steps are done; ``steps`` names them."""

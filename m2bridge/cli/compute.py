@@ -368,9 +368,9 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     """
     request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
-    what = f"critical points of the {model.title}"
+    title = f"critical points of the {model.title}"
     try:
-        _, code = request.compute(what, lambda: m2bridge.critical_points, model, **options)
+        _, code = request.compute(title, lambda: m2bridge.critical_points, model, **options)
     except ConversionError as reason:  # a file of data or weights
         raise click.UsageError(str(reason)) from None
     return code

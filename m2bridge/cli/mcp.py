@@ -300,7 +300,15 @@ def _argument_model(name: str, most: Limits) -> Any:
     from pydantic import ConfigDict, Field, create_model
 
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
-    fields = _command_fields(name)
+    fields: dict[str, Any] = {}  # pydantic's pair of type and field, by argument
+    for argument, param in arguments_of(name).items():
+        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
+        kind = argument_type(param)
+        if param.required:
+            fields[argument] = (kind, Field(description=about))
+        else:
+            default = argument_default(param)
+            fields[argument] = (kind | None, Field(default, description=about))
     about = ARGUMENT_HELP["timeout"]
     timeout = Field(most.timeout, description=about, gt=0, le=most.timeout)
     fields["timeout"] = (float, timeout)
@@ -314,22 +322,6 @@ def _argument_model(name: str, most: Limits) -> Any:
         options = Field({}, description=ARGUMENT_HELP["options"])
         fields["options"] = (dict[str, bool | int | str], options)
     return create_model(f"{name}_arguments", __base__=strict, **fields)
-
-
-def _command_fields(name: str) -> dict[str, Any]:
-    """Return pydantic's pair of type and field, by argument, for parameters of a tool's command."""
-    from pydantic import Field
-
-    fields: dict[str, Any] = {}
-    for argument, param in arguments_of(name).items():
-        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
-        kind = argument_type(param)
-        if param.required:
-            fields[argument] = (kind, Field(description=about))
-        else:
-            default = argument_default(param)
-            fields[argument] = (kind | None, Field(default, description=about))
-    return fields
 
 
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:

@@ -279,7 +279,7 @@ FIGURE_OUTPUT_OPTIONS = (
         help="The file for the picture: .svg, .pdf or .png.",
     ),
 )
-"""The options of each command for a figure, which follow those of the figure itself."""
+"""The options of each command for a figure, which follow its own."""
 
 
 def _figure_command(figure: Figure) -> click.Command:

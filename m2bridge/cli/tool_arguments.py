@@ -5,7 +5,7 @@ the option's, such as ``d_out``, while click's own name of the parameter may dif
 value, as JSON, for each argument: ``None`` or the default if it is not given. In addition each call
 has ``timeout``, some have ``memory``, and tools about a family have ``options``, the values of
 options that the named family declares. Below ``values`` are the values of a call by arguments, and
-``given`` by parameters those that count; a mistake is a usage error.
+``settings``, by parameters, the values that are not defaults; a mistake is a usage error.
 """
 
 from __future__ import annotations
@@ -108,25 +108,38 @@ def parse(
     ``max_memory_mib``.
     """
     command = context.command
-    given = _given_values(name, values)
+    settings = _given_values(name, values)
     prints_by_form = any(param.name == "form" for param in command.params)
-    given |= {"form": "json"} if prints_by_form else {"as_json": True}
-    given["timeout"] = values["timeout"]
+    settings |= {"form": "json"} if prints_by_form else {"as_json": True}
+    settings["timeout"] = values["timeout"]
     # With --memory a command starts processes of its own, instead of using the Macaulay2 of this
     # worker. That is needed for a lower limit; and "verify" and "evaluate", which never use that
     # Macaulay2, need a limit for their processes.
     if values.get("memory", max_memory_mib) < max_memory_mib or name in ("verify", "evaluate"):
-        given["memory"] = f"{values['memory']}M"
+        settings["memory"] = f"{values['memory']}M"
     own = _own_options(values)
     if own is not None:  # with a family or a map, d, d', a and t name nothing
         replace_case_options(context, [as_parameter(option) for option in own])
-        given = _with_family_options(name, given, values, own)
-    texts = _texts_for_files(name, given)
-    _check_paths(name, given)
+        settings = _with_family_options(name, settings, values, own)
+    # The code of "evaluate", and a map with several lines, unlike the name of a file, are texts in
+    # place of files. All other paths are checked before anything accesses them.
+    texts: dict[str, Text] = {}
+    for argument, param in arguments_of(name).items():
+        parameter = str(param.name)
+        value = settings.get(parameter)
+        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
+        if argument == "code" or is_map_itself:
+            texts[parameter] = Text(argument, settings.pop(parameter))
+        elif value is not None and isinstance(param.type, click.Path):
+            for path in [value] if isinstance(value, str) else value:
+                try:
+                    check_readable(path)
+                except ConversionError as reason:
+                    raise click.UsageError(f"{argument}: {reason}") from None
     # the time limit first, since it counts while the others are read
     for param in sorted(command.get_params(context), key=lambda param: param.name != "timeout"):
         if param.name not in ("help", *texts):
-            param.handle_parse_result(context, given, [])  # sets context.params[param.name]
+            param.handle_parse_result(context, settings, [])  # sets context.params[param.name]
     for parameter, value in context.params.items():
         if value is NOT_GIVEN:
             context.params[parameter] = None
@@ -137,17 +150,17 @@ def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a call gives, by parameters, as texts: a number or a list becomes
     JSON.
     """
-    given: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]
         if value is None or value == argument_default(param):
             continue
         # several values, such as paths, stay a list
         if param.nargs == -1 or isinstance(value, bool | str):
-            given[str(param.name)] = value
+            settings[str(param.name)] = value
         else:
-            given[str(param.name)] = json.dumps(value)
-    return given
+            settings[str(param.name)] = json.dumps(value)
+    return settings
 
 
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
@@ -162,9 +175,9 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 
 
 def _with_family_options(
-    name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
+    name: str, settings: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values in ``given``, and the values of ``own``, the options of the family or map.
+    """Return the ``settings`` with the values of ``own``, the options of the named family or map.
 
     An argument that is an option of the default family is refused unless the named family has one
     of this name.
@@ -173,18 +186,18 @@ def _with_family_options(
     of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
     by_name = {option.name: option for option in own if option.name not in of_command}
     owner = "a map" if values.get("family") is None else f"the family '{values['family']:.60}'"
-    given = dict(given)
+    settings = dict(settings)
     for argument in CASE_OPTIONS:
-        if argument in given and argument not in by_name:
+        if argument in settings and argument not in by_name:
             raise click.UsageError(f"'{argument}' is not an option of {owner}")
     for written, value in values.get("options", {}).items():
         option = by_name.get(written.replace("-", "_"))
-        if option is None or option.name in ("help", *given):
+        if option is None or option.name in ("help", *settings):
             reason = "is given twice" if option is not None else f"is not an option of {owner}"
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
         if value is not False:  # false counts as not given
-            given[option.name] = _text_of_value(option, value)
-    return given
+            settings[option.name] = _text_of_value(option, value)
+    return settings
 
 
 def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
@@ -196,31 +209,3 @@ def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
     if value is True:
         raise click.UsageError(f"options: '{option.name}' must be a number or a text")
     return str(value)
-
-
-def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
-    """Take the texts that stand in place of files out of ``given``: the code of ``evaluate``, and a
-    map with several lines, unlike the name of a file.
-    """
-    texts: dict[str, Text] = {}
-    for argument, param in arguments_of(name).items():
-        parameter = str(param.name)
-        value = given.get(parameter)
-        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
-        if argument == "code" or is_map_itself:
-            texts[parameter] = Text(argument, given.pop(parameter))
-    return texts
-
-
-def _check_paths(name: str, given: Mapping[str, Any]) -> None:
-    """Check that all paths in ``given`` may be read, before anything accesses them."""
-    for argument, param in arguments_of(name).items():
-        value = given.get(str(param.name))
-        if value is None or not isinstance(param.type, click.Path):
-            continue
-        paths = [value] if isinstance(value, str) else value
-        for path in paths:
-            try:
-                check_readable(path)
-            except ConversionError as reason:
-                raise click.UsageError(f"{argument}: {reason}") from None

@@ -123,8 +123,8 @@ def cross_check(
         The statements to decide, also by their keys or names, as ``"3.4"`` and ``"3.4 (iii)"``; all
         that share one observation when left out.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation; without one, only limits of enclosing blocks hold.
 

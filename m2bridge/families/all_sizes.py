@@ -1,7 +1,7 @@
 """Families with one case, all sizes of another family, for which statements are decided at once.
 
 The module has what such families share: the case, the result with its verdicts, and the questions
-that certificates answer. The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; each family
+that certificates answer. The verdicts are of :mod:`m2bridge.crosscheck.verdict`; each family
 has its own scope of a verdict, in sets of sizes or in networks.
 
 Statements with one *key*, such as ``3.4``, are the parts of one theorem, and one question. The

@@ -336,7 +336,7 @@ class Family(ABC, Generic[M]):
         The numbers that name an orbit, in words, if functions of a model are classified by orbits.
     all_sizes : str
         Name of the family with one case, all sizes of this family; empty if no statement has a form
-        for all sizes. Its certificates are those of ``--all-sizes``, and
+        for all sizes. ``--all-sizes`` makes its certificates, and
         :meth:`cross_check_all_sizes` is its cross-check.
     all_sizes_use_engine : bool
         Whether that cross-check needs Macaulay2, which then starts while modules are imported.

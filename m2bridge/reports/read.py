@@ -11,7 +11,6 @@ and ``file`` are the path of a file in the folder, as text.
 """
 
 import sys
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -82,104 +81,77 @@ def collect(folder: Path) -> Report:
     computed again. An outcome counts only for questions without a certificate. The report is empty
     if the folder has no certificate, outcome or plan.
     """
-    contents = _Contents()
+    answered: list[VerdictRow] = []  # the rows of certificates
+    unanswered: list[VerdictRow] = []  # the rows of outcomes
+    details: list[Detail] = []
+    tables: dict[Table, Table] = {}  # each table of orbits, to itself
+    files: dict[str, str] = {}  # paths by the names without folders
+    asked: _RowsByQuestion = {}
+    plan_count = 0
     problems: list[Problem] = []
     unusable_plans = {}
-    files = chain(folder.rglob("*.json"), folder.rglob(f"*{PLAN_SUFFIX}"))
-    for path in check_deadline_in(sorted(check_deadline_in(files))):
+    paths = chain(folder.rglob("*.json"), folder.rglob(f"*{PLAN_SUFFIX}"))
+    for path in check_deadline_in(sorted(check_deadline_in(paths))):
         # bytes of the name that are no text, surrogates in Python, become question marks
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(PLAN_SUFFIX):
-                contents.include_plan(path, name)
+                # a question is of the first plan with it
+                asked.update(_rows_of_plan(path, name) | asked)
+                plan_count += 1
             elif name.endswith(SUFFIX):
-                outcome = outcome_rows(read_json(text_of_file(path)), name)
-                _register_file_name(outcome, SUFFIX, contents.files)
-                contents.unanswered.extend(outcome)
+                rows = outcome_rows(read_json(text_of_file(path)), name)
+                _register_file_name(rows, SUFFIX, files)
+                unanswered += rows
             else:
                 certificate = read(path)
-                answer = certificate_rows(certificate, name)
-                _register_file_name(answer, ".json", contents.files)
+                rows = certificate_rows(certificate, name)
+                _register_file_name(rows, ".json", files)
                 # there is at least one row, and all are about one case
-                contents.details.append(_detail(certificate, answer[0].case, contents.tables))
-                contents.answered.extend(answer)
+                details.append(_detail(certificate, rows[0].case, tables))
+                answered += rows
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
             if name.endswith(PLAN_SUFFIX):
                 unusable_plans[name] = str(reason)
-    rows = sorted(contents.all_rows(), key=lambda row: row.sort_key)
-    details = sorted(contents.details, key=lambda detail: (detail.case.sort_key, detail.question))
+    certified = {(row.case, row.question) for row in answered}
+    other_outcomes = [row for row in unanswered if (row.case, row.question) not in certified]
+    missing = asked.keys() - certified - {(row.case, row.question) for row in unanswered}
+    all_rows = [*answered, *other_outcomes, *chain.from_iterable(asked[key] for key in missing)]
+    plan = PlanComparison(
+        plans=plan_count,
+        asked=len(asked),
+        missing=tuple(sorted(file_name(case.name, question) for case, question in missing)),
+        unplanned=len(certified - asked.keys()),
+        unusable=unusable_plans,
+    )
+    details.sort(key=lambda detail: (detail.case.sort_key, detail.question))
     return Report(
-        rows=tuple(rows),
+        rows=tuple(sorted(all_rows, key=lambda row: row.sort_key)),
         details=tuple(details),
         problems=tuple(problems),
-        plan=contents.comparison_with_plans(unusable_plans),
+        plan=plan,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """What the files of a folder contain that have been read so far; it grows with each of them."""
+_RowsByQuestion = dict[tuple[NamedCase, str], list[VerdictRow]]
+"""The rows of each question of plans, by case and question."""
 
-    answered: list[VerdictRow] = field(default_factory=list)  # of certificates
-    unanswered: list[VerdictRow] = field(default_factory=list)  # of outcomes
-    details: list[Detail] = field(default_factory=list)
-    tables: dict[Table, Table] = field(default_factory=dict)  # each table of orbits, to itself
-    files: dict[str, str] = field(default_factory=dict)  # paths by the names without folders
-    plans: set[str] = field(default_factory=set)
-    # the rows of each case and question of a plan, if it has no other rows
-    asked: dict[tuple[NamedCase, str], list[VerdictRow]] = field(default_factory=dict)
 
-    def include_plan(self, path: Path, name: str) -> None:
-        """Include a plan."""
-        rows: dict[tuple[NamedCase, str], list[VerdictRow]] = {}
-        for asked in check_deadline_in(read_plan(path)):
-            try:
-                case = case_of(asked.family, asked.case)
-                statements = {key: question_of(case.family, key).names() for key in asked.questions}
-            except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
-                raise CertificateError(
-                    f"a case that this release does not have: {error!r}"
-                ) from None
-            if case.name != asked.name:
-                raise CertificateError(
-                    f"the name {asked.name} is not that of the case, {case.name}"
-                )
-            for key, names in statements.items():
-                rows[case, key] = [_row_of_plan(case, key, statement, name) for statement in names]
-        # nothing of a plan with a wrong case is used, and a question is of the first plan with it
-        self.asked.update(rows | self.asked)
-        self.plans.add(name)
-
-    def all_rows(self) -> list[VerdictRow]:
-        """Return the rows of certificates, the rows of outcomes about other questions or cases, and
-        rows of what plans ask and neither of them answers.
-        """
-        answered = {(row.case, row.question) for row in self.answered}
-        rows = list(self.answered)
-        rows += [row for row in self.unanswered if (row.case, row.question) not in answered]
-        for key in self._missing():
-            rows += self.asked[key]
-        return rows
-
-    def _missing(self) -> list[tuple[NamedCase, str]]:
-        """Return the cases and questions of plans without a certificate and without an outcome."""
-        there = {(row.case, row.question) for row in (*self.answered, *self.unanswered)}
-        return [key for key in self.asked if key not in there]
-
-    def comparison_with_plans(self, unusable: dict[str, str]) -> PlanComparison:
-        """Return what the plans, of which some are unusable for reasons, have and the folder has
-        not.
-        """
-        missing = [file_name(case.name, question) for case, question in self._missing()]
-        certified = {(row.case, row.question) for row in self.answered}
-        return PlanComparison(
-            plans=len(self.plans),
-            asked=len(self.asked),
-            missing=tuple(sorted(missing)),
-            unplanned=len(certified - self.asked.keys()),
-            unusable=unusable,
-        )
+def _rows_of_plan(path: Path, file: str) -> _RowsByQuestion:
+    """Return the rows of what a plan asks; nothing of a plan with a wrong case is used."""
+    rows: _RowsByQuestion = {}
+    for asked in check_deadline_in(read_plan(path)):
+        try:
+            case = case_of(asked.family, asked.case)
+            statements = {key: question_of(case.family, key).names() for key in asked.questions}
+        except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
+            raise CertificateError(f"a case that this release does not have: {error!r}") from None
+        if case.name != asked.name:
+            raise CertificateError(f"the name {asked.name} is not that of the case, {case.name}")
+        for key, names in statements.items():
+            rows[case, key] = [_row_of_plan(case, key, statement, file) for statement in names]
+    return rows
 
 
 def _row_of_plan(case: NamedCase, question: str, statement: str, file: str) -> VerdictRow:

@@ -239,7 +239,7 @@ class GlobalStatement(_Statement[M]):
 class OrbitStatement(_Statement[M], Generic[M, O]):
     """A statement about every function of a model with finitely many orbits, or about some orbits.
 
-    The fields are those of :class:`GlobalStatement`; ``predict`` takes an orbit and the model, and
+    The fields are as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model, and
     ``concerns`` says whether the statement is about an orbit. In a case without such an orbit the
     statement is vacuously true.
     """
