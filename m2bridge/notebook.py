@@ -167,9 +167,7 @@ class Macaulay2Magics(Magics):
             raise without_traceback(error) from None
 
     def _evaluate(self, code: str, options: Any) -> Any:
-        """Evaluate the code of a cell with the options of the magic, print what it printed, and
-        return its value for display.
-        """
+        """Evaluate the code of a cell, print its output, and return its value for display."""
         user = self._shell.user_ns
         for name in _names(options.input):
             if name not in user:
@@ -193,9 +191,7 @@ def _names(lists: Iterable[str]) -> list[str]:
 
 
 def _shown(value: Any) -> Any:
-    """Return the value for IPython to show; print the beginning of a text that is too long for a
-    cell.
-    """
+    """Return the value for IPython to show; of a text too long for a cell print the beginning."""
     if hasattr(value, "_repr_html_"):  # IPython shows HTML, which is short
         return value
     with any_length():

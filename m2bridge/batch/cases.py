@@ -114,9 +114,7 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
 
 @contextmanager
 def _located_errors(where: str) -> Iterator[None]:
-    """Begin the messages of errors in the block with ``where``; they become errors of
-    ``--cases``.
-    """
+    """Turn errors in the block into errors of ``--cases`` that begin with ``where``."""
     try:
         yield
     except InvalidCaseError as error:
@@ -128,9 +126,7 @@ def _located_errors(where: str) -> Iterator[None]:
 
 
 def _text_of_value(option: CaseOption, value: Any) -> str:
-    """Return the text that the command line has for a value of an option in a file, or
-    for a list.
-    """
+    """Return the text that the command line has for a value, or a list of values, in a file."""
     items = value if isinstance(value, list) else [value]
     allowed, in_words = {int, str}, "a number, a list of numbers or a range"
     if option.flag:
@@ -179,9 +175,7 @@ def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place, ``line 3``, and the cells of each row of a CSV text, by names of
-    the header.
-    """
+    """Yield the place, ``line 3``, and the cells, by the header, of each row of a CSV text."""
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]

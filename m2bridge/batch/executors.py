@@ -55,9 +55,7 @@ Certify = Callable[..., list[Certificate]]
 
 @dataclass(frozen=True, slots=True)
 class Settings(Batch[Task, TaskResult]):
-    """The batch of tasks that are certified: the settings of every worker, pickled and
-    sent to it.
-    """
+    """The batch of tasks that are certified: the settings of every worker, sent to it."""
 
     module: ClassVar[str] = __name__
     patience: ClassVar[float] = 30.0
@@ -107,9 +105,7 @@ class Settings(Batch[Task, TaskResult]):
 
 
 def holds_too_much_memory(engine: int | None) -> bool:
-    """Return whether this process and its Macaulay2, if ``engine`` is the id of one, use too much
-    memory.
-    """
+    """Return whether this process and its Macaulay2, with the id ``engine``, are too large."""
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
         with suppress(psutil.Error):  # Macaulay2 may have ended
@@ -165,9 +161,7 @@ class Certifier(Performer[Task, TaskResult]):
             )
 
     def _answer(self, task: Task) -> None:
-        """Store the certificates of a task, or the outcome with the error that was raised, unless
-        nothing can be stored.
-        """
+        """Store the certificates of a task, or the outcome with the error that was raised."""
         settings = self._settings
 
         def certified() -> list[Certificate]:

@@ -143,9 +143,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return not self.function
 
     def stored(self, job: Job) -> Outcome | None:
-        """Return the outcome in the folder, if it is of this item and this work, and not to be
-        tried again.
-        """
+        """Return the outcome of this item and work in the folder, unless it is tried again."""
         if self.folder is None:
             return None
         for suffix in (".json", SUFFIX):
@@ -194,9 +192,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
-        """Store an outcome; return the result for the batch, which carries it, pickled, to its
-        process.
-        """
+        """Store an outcome; return the result for the batch, which carries it, pickled."""
         import cloudpickle
 
         outcome = self.store(job, outcome)
@@ -218,9 +214,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item at which two workers have ended, or one that was
-        too slow.
-        """
+        """Return the result for an item at which two workers have ended, or one was too slow."""
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
@@ -329,9 +323,7 @@ class Performance(Performer[Job, TaskResult]):
             self._engine.answer("")  # the empty program
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
-        """Return the outcome of an item with a value, by the function or by Macaulay2, within its
-        limit.
-        """
+        """Return the outcome, with a value, of the function or code, within the limit."""
         self._start()
         with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
             item = pickle.loads(job.item)  # pickled by the parent

@@ -195,9 +195,7 @@ class Live(Progress):
         self._effort_done += report.task.effort
 
     def _table(self) -> Table:
-        """Return the table to draw at this moment; the display asks for it in a thread of
-        its own.
-        """
+        """Return the table to draw at this moment; the display asks for it in a thread."""
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text

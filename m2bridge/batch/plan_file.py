@@ -169,9 +169,7 @@ class PlanComparison:
 def compare_with_plans(
     paths: Iterable[Path], certificates: Collection[str], outcomes: Collection[str]
 ) -> PlanComparison:
-    """Compare plans with the certificates that are there, or have an outcome in their place, by
-    names.
-    """
+    """Compare plans with the names of certificates that are there, or have an outcome instead."""
     asked = set[str]()
     plans = 0
     unusable = {}

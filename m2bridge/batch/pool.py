@@ -157,17 +157,13 @@ class Worker(Generic[KeyT, ResultT]):
             return None
 
     def stop(self) -> None:
-        """Let an idle worker end by itself, and signal a busy or starting one, which then cleans
-        up.
-        """
+        """Let an idle worker end by itself, and signal any other, which then cleans up."""
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait for the end of the process, and kill it after ``patience`` seconds; return its exit
-        status.
-        """
+        """Wait for the end of the process, kill it after ``patience``; return its status."""
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()

@@ -287,9 +287,7 @@ def _have_files_of_their_own(names: Sequence[str]) -> bool:
 
 
 def _digest(*parts: str | bytes) -> str:
-    """Return the digest of what identifies an item and the work on it, and of the format of
-    outcomes.
-    """
+    """Return the digest of what identifies an item, its work, and the format of outcomes."""
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 

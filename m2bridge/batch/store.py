@@ -90,9 +90,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions that an outcome records; ``macaulay2`` is such as ``1.24.11`` or
-    ``none``.
-    """
+    """Return the versions that an outcome records; ``macaulay2`` is ``1.24.11`` or ``none``."""
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
 
 

@@ -35,9 +35,7 @@ ITSELF = "m2bridge itself"
 
 @dataclass(frozen=True, slots=True)
 class Verification(Batch[Path, VerifyResult]):
-    """The verification of files, each in a process with limits; ``None`` where it is not
-    confined.
-    """
+    """The verification of files, each in a process with limits, which may be confined."""
 
     module: ClassVar[str] = "m2bridge.certification.verify"
     shutdown_seconds: ClassVar[float] = 0.0
@@ -64,9 +62,7 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file at which two workers have ended, or one that was
-        too slow.
-        """
+        """Return the finding for a file at which two workers ended, or one was too slow."""
         name = str(path)
         if status is None:
             # ``more`` is the advice how to give more time
@@ -89,9 +85,7 @@ class Checker(Performer[Path, VerifyResult]):
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """Return the finding for a file; a confined process quotes nothing of what is no
-        certificate.
-        """
+        """Return the finding for a file; if confined, quote nothing but certificates."""
         finding = self._finding(path)
         # findings of these kinds may quote a file that is no certificate, but somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)

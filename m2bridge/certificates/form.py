@@ -211,9 +211,7 @@ def _canonical(fields: dict[str, Any], **layout: Any) -> str:
 
 
 def _release(reported: Any) -> str:
-    """Return the release of m2bridge in the unchecked field ``reported``; empty if there
-    is none.
-    """
+    """Return the release of m2bridge in the unchecked field ``reported``, or ''."""
     versions = reported.get("versions") if isinstance(reported, dict) else None
     release = versions.get("m2bridge") if isinstance(versions, dict) else None
     if isinstance(release, str) and _RELEASE.fullmatch(release):
@@ -341,9 +339,7 @@ def read(path: Path) -> Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place at which a stored value differs from the one that was found, both as short
-    JSON.
-    """
+    """The first place where a stored value differs from the one found, both as short JSON."""
 
     place: str  # the path of the value, such as ``evidence.orbits[3].fibre_length``
     stored: str

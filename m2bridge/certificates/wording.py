@@ -114,9 +114,7 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """Return the words of a statement as fields of a ``Statement``, with ``computed`` and
-        ``trusted``.
-        """
+        """Return the words of a statement as fields of a ``Statement``, all but the version."""
         words = self.words(key, part)
         fields = asdict(words) | {
             "computed": self.computed[words.observable],

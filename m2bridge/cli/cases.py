@@ -106,16 +106,12 @@ def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter])
 
 
 class FamilyCommand(click.Command):
-    """A command with the options of the named family; in a batch each of them takes ``several``
-    values.
-    """
+    """A command with the options of the named family; in a batch each takes ``several`` values."""
 
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Replace the options that name a case by the options of the family or map; then
-        parse.
-        """
+        """Replace the options that name a case by the named family's or map's; then parse."""
         name = value_of("--family", args)
         try:
             if name is not None:
@@ -151,9 +147,7 @@ class FamilyBatch(FamilyCommand):
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:
-    """Return the last value of an option such as ``--family`` in unparsed arguments, else
-    ``None``.
-    """
+    """Return the last value of an option such as ``--family`` in unparsed arguments."""
     value = None
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
@@ -188,9 +182,7 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 class MapFile(click.Path):
-    """A file with a polynomial map; ``closure 2 1`` is refused with a hint on how to name
-    a case.
-    """
+    """A file with a polynomial map; for ``closure 2 1`` a hint says how to name a case."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
@@ -233,9 +225,7 @@ def map_options(command: Command) -> Command:
 def family_with_all_sizes(
     name: str, options: Mapping[str, Any], *, without_effect: Iterable[str] = ()
 ) -> Family[Any]:
-    """Return the named family; refuse what has no effect with ``--all-sizes``, which
-    names no case.
-    """
+    """Return the named family; refuse what has no effect with ``--all-sizes``."""
     chosen = family(name)
     is_batch = "all_a" in options  # an option of certify alone
     # in a batch the family itself fills in its defaults later

@@ -376,9 +376,7 @@ def files_of_batches(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _remark(finding: VerifyResult) -> str:
-    """Return the cell of the table for a certificate: the first difference, a reason, or
-    remarks.
-    """
+    """Return the cell of the table for a certificate: a difference, a reason, or remarks."""
     if finding.outcome == "rejected" or finding.stored:
         difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"
         return "; ".join((difference, *finding.remarks))

@@ -108,9 +108,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Read a number in decimal digits, without ``1_0`` and ``nan``; beyond the range it is
-    infinite.
-    """
+    """Read a number in decimal digits, not ``1_0`` or ``nan``; a very large one is infinite."""
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
@@ -193,9 +191,7 @@ class Run:
 
     @classmethod
     def of(cls, options: dict[str, Any], **more: Any) -> Self:
-        """Take the options that are fields of this class out of ``options``; ``more`` has other
-        fields.
-        """
+        """Take the options that are fields of this class out of ``options``."""
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
@@ -241,18 +237,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Run):
-    """A model with its field and coordinates (``None``: the usual ones), and the fields of
-    :class:`Run`.
-    """
+    """A model with its field and coordinates (``None``: the usual ones); a :class:`Run`."""
 
     model: Any
     field: CoefficientField
     coordinates: CoordinateSystem | None = None
 
     def show(self, quantity: str, function: ImportedFunction, **more: Any) -> int:
-        """Print the result of a function for the model over the field, a ``quantity`` of the model;
-        return the exit code.
-        """
+        """Print a ``quantity`` of the model over the field; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{quantity} of the {self.model.title}"
         _, code = self.compute(title, function, self.model, **more)
@@ -347,9 +339,7 @@ engine_option = click.option(
 
 
 def _named_field(text: str) -> CoefficientField:
-    """Return the field after ``--field``; fields such as GF(9) and QQ(a) are for
-    ``singular-locus``.
-    """
+    """Return the field after ``--field``; ``singular-locus`` takes GF(9) and QQ(a), too."""
     context = click.get_current_context(silent=True)
     if text == "QQ" or context is None or context.info_name != "singular-locus":
         return CoefficientField.parse(text)
@@ -487,9 +477,7 @@ def progress(title: str) -> Iterator[None]:
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print a JSON text; escape what the encoding of standard output lacks or controls a
-    terminal.
-    """
+    """Print a JSON text; escape what the encoding lacks, or what controls a terminal."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def shown(match: re.Match[str]) -> str:

@@ -100,9 +100,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """Return the statements about a family with this key or name, and what follows from them;
-    ``all`` means the usual ones.
-    """
+    """Return the statements about a family with this key or name, and what follows from them."""
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
@@ -248,9 +246,7 @@ _EXAMPLES = {
 
 
 def _exact_values(option: str, text: str) -> Any:
-    """Return what the JSON text after an option says, with exact numbers; a mistake shows an
-    example.
-    """
+    """Return what the JSON text after an option says, with exact numbers."""
     try:
         return _rationals(read_json(text, parse_float=read_rational, digits=MAX_NUMBER_DIGITS))
     except ConversionError as reason:

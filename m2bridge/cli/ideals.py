@@ -192,9 +192,7 @@ class IdealMethod(click.Choice[str]):
     """The name of a method of ideals, ``groebner-basis`` or ``groebner_basis``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name of the method in Python, or hint at the command for a computation of its
-        own.
-        """
+        """Return the name of the method in Python, or hint at a command of its own."""
         name = str(value).strip().replace("-", "_")
         if name in _COMMANDS_OF_IDEALS:
             command = _COMMANDS_OF_IDEALS[name]
@@ -320,9 +318,7 @@ ideal_command.help = (
 
 
 def _arguments(other: str | None, method: str, ring: Any) -> list[Any]:
-    """Return the arguments of a method: none, variables of the ring, or a second ideal of
-    the ring.
-    """
+    """Return the arguments of a method: none, variables of the ring, or a second ideal."""
     from m2bridge.ideals.construct import ideal
 
     if other is None:

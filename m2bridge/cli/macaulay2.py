@@ -114,9 +114,7 @@ def run_command(
 
 @dataclass(frozen=True, slots=True)
 class CodeSource:
-    """The place of Macaulay2 code: a file, ``-`` for standard input, or a text of a tool of
-    ``mcp``.
-    """
+    """The place of code: a file, ``-`` for standard input, or a text of a tool of ``mcp``."""
 
     file: Path | Text
 
@@ -164,9 +162,7 @@ _OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 def _run_each(
     source: CodeSource, packages: Sequence[str], each: str, as_json: bool, options: dict[str, Any]
 ) -> int:
-    """Perform ``run --each``, which runs code for each file that matches a pattern; return the exit
-    code.
-    """
+    """Perform ``run --each``, which runs code for each matching file; return the exit code."""
     code = source.read()
     # the limit is for each file, and for the search: a pattern such as '/**' may take very long
     with common.time_limit(timeout=options["timeout"]):
@@ -222,9 +218,7 @@ def matching_paths(pattern: str) -> Iterator[str]:
 
 
 def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
-    """Return what is before and after (``*`` if nothing is) the first ``**``, and whether there is
-    one.
-    """
+    """Return what is before and after (or ``*``) the first ``**``, and whether there is one."""
     parts = pattern.split("/")
     if "**" not in parts:
         return pattern, False, ""

@@ -196,9 +196,7 @@ def atlas_command(
 
 
 def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
-    """Copy what batches leave in ``folder``, and below it, to ``target``; other options are
-    refused.
-    """
+    """Copy what batches leave in ``folder`` and below to ``target``; refuse other options."""
     others = sorted(common.explicit_options(ctx) - {"out", "folder", "docs"})
     if others:
         raise click.UsageError(
@@ -217,16 +215,12 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
 
 
 class FigureGroup(common.Commands):
-    """The group ``figure``: its families are loaded when a figure is named or listed, not
-    before.
-    """
+    """The group ``figure``, whose families are loaded when a figure is named or listed."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the named command; the time limit, read before the options are parsed, also holds
-        while the families are loaded.
-        """
+        """Return the named command; the time limit also holds while families are loaded."""
         with limited(limit_in(args), begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -340,9 +334,7 @@ def _name_file_in_errors(out: Path) -> Iterator[None]:
 
 
 def _check_writable(out: Path) -> None:
-    """Check, before anything is computed, that a picture can be written to ``out``; make its
-    folder.
-    """
+    """Check, before anything is computed, that a picture can be written; make its folder."""
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)

@@ -147,9 +147,7 @@ def parse(
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a call gives, by parameters, as texts: a number or a list becomes
-    JSON.
-    """
+    """Return the values that a call gives, by parameters: numbers and lists become JSON."""
     settings: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]
@@ -164,9 +162,7 @@ def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """Return the options of the named family, none for a map; ``None`` where d, d', a, t name a
-    case.
-    """
+    """Return the options of the named family, none for a map; ``None`` without either."""
     if values.get("family") is not None:
         return family(values["family"]).options
     for written in values.get("options", {}):  # options without a family: the first is refused

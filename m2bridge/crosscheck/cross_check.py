@@ -186,9 +186,7 @@ def cross_check(
 def _choose_statements(
     model: Model, selection: str | Statement | Sequence[str | Statement] | None
 ) -> tuple[Statement, ...]:
-    """Return the statements that keys, names and statements mean, each once; for ``None`` all that
-    share one observation.
-    """
+    """Return the statements that were selected, each once, or all that share an observation."""
     about_model = model.statements()
     if selection is None:
         return sharing_one_observation(about_model)

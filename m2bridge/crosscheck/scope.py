@@ -186,9 +186,7 @@ class CaseScope(VerdictScope):
 
     @abstractmethod
     def comparison_sentence(self, words: str) -> str:
-        """Return the comparison in a sentence; it begins with ``words``, the observable
-        in words.
-        """
+        """Return the comparison in a sentence, which begins with the observable in words."""
 
     @abstractmethod
     def conclusion_clause(self) -> str:
@@ -274,9 +272,7 @@ class GlobalComparison(CaseScope):
         return plain_text(self.predicted) != plain_text(self.observed)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the two values in the form of a certificate; a witness would add nothing
-        to them.
-        """
+        """Return the two values as a certificate has them; a witness would add nothing."""
         return {
             "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
@@ -299,9 +295,7 @@ class OrbitwiseComparison(CaseScope):
     orbits: int
 
     def decision_by_values(self) -> Decision:
-        """Return REFUTED if the statement fails at one orbit, CONFIRMED if it holds at
-        all orbits.
-        """
+        """Return REFUTED if the statement fails at an orbit, CONFIRMED if it holds at all."""
         if self.failing:
             return Decision.REFUTED
         if self.undecided:
@@ -335,9 +329,7 @@ class OrbitwiseComparison(CaseScope):
         return f"{words}: computed and stated agree on {concerned}"
 
     def conclusion_clause(self) -> str:
-        """Return a clause that says whether the conclusion holds on every orbit that was
-        observed.
-        """
+        """Return a clause that says whether the conclusion holds on all observed orbits."""
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
@@ -357,9 +349,7 @@ class OrbitwiseComparison(CaseScope):
         return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the comparison in the form of a certificate: orbits by their ranks, the
-        witness.
-        """
+        """Return the comparison as a certificate has it: orbits by their ranks, the witness."""
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
             witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}

@@ -288,9 +288,7 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
 def _compared_at_orbits(
     statement: OrbitStatement[Any, Any], observations: Observed
 ) -> OrbitwiseComparison:
-    """Return the comparison of prediction and observation at each orbit that a statement
-    is about.
-    """
+    """Return the comparison of prediction and observation at each orbit that is concerned."""
     model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]

@@ -66,9 +66,7 @@ class AllSizesResult(VerdictsResult):
     @property
     @abstractmethod
     def methods(self) -> str:
-        """The programs that computed the data, such as ``Macaulay2 1.26.06``, for the line
-        "computed by".
-        """
+        """The programs that computed the data, such as ``Macaulay2 1.26.06``."""
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:

@@ -62,9 +62,7 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:
-    """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, sorted and
-    distinct.
-    """
+    """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, each once, sorted."""
     numbers: set[int] = set()
     for part in text.split(","):
         numbers.update(_range(option, part, before=len(numbers)))
@@ -72,9 +70,7 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
-    """Return an iterator over the lists that ``1..2,3`` means, a range for each entry: (1, 3), (2,
-    3).
-    """
+    """Return an iterator over the lists (1, 3) and (2, 3) that ``1..2,3`` means."""
     entries = [_range(option, part) for part in text.split(",")]
     if prod(map(len, entries)) > MAX_RANGE_VALUES:
         raise InvalidCaseError(option, f"'{text:.60}' means more than {MAX_RANGE_VALUES} lists")
@@ -82,9 +78,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the range that ``3`` or ``1..4`` means, after ranges with ``before`` numbers
-    in all.
-    """
+    """Return the range that ``3`` or ``1..4`` means, after ``before`` numbers of other ranges."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -406,9 +400,7 @@ class Family(ABC, Generic[M]):
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once; families that have such statements
-        override it.
-        """
+        """Decide statements for all sizes at once; families with such statements override it."""
         raise InvalidCaseError(
             "all_sizes", f"no statement about {self.title} has a form for all sizes"
         )
@@ -439,9 +431,7 @@ class Family(ABC, Generic[M]):
         return f"{self.prefix}{model.key}"
 
     def from_options(self, texts: Mapping[str, str | None]) -> M:
-        """Return the case that options on the command line name; ``None`` means a missing
-        option.
-        """
+        """Return the case that options name as texts; ``None`` means a missing option."""
         self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
 

@@ -155,9 +155,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 def _time_of_change(folder: str) -> int:
-    """Return when the entries of a folder ('' is the working directory) last changed, in
-    nanoseconds.
-    """
+    """Return when a folder ('' is the working directory) last changed, in nanoseconds."""
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:

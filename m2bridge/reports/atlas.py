@@ -48,9 +48,7 @@ MAX_ATLAS_GENERATORS = 200
 
 @dataclass(frozen=True, slots=True)
 class AtlasValue:
-    """A fact about a case, with the file of the certificate that has it, or the reason why none has
-    it.
-    """
+    """A fact about a case, with the file of its certificate, or why no certificate has it."""
 
     name: str
     text: str
@@ -134,9 +132,7 @@ class CaseGrid(NamedTuple):
 
 
 def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
-    """Return tables of the cases that differ in the first two numbers only, and the cases that
-    fewer than two numbers name.
-    """
+    """Return tables of the cases that differ in two numbers only, and the cases without two."""
     listed = list(entries)
     has_several_families = len({entry.case.family for entry in listed}) > 1
     # the cases of one table have the family, the headings, and the numbers from the third in common
@@ -254,9 +250,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """Return the content of the page of one case, from its certificates and outcomes in
-    ``folder``.
-    """
+    """Return the content of the page of one case, from its files in ``folder``."""
     files = {row.file for row in rows if row.is_certified}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
@@ -382,9 +376,7 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
-    """Return the HTML of the page of a case, with links to the pages before and after it,
-    if any.
-    """
+    """Return the HTML of the page of a case, with links to the pages before and after it."""
     # ``legend`` says what the numbers of an orbit are, ``marks`` has the sign of each verdict, and
     # at most ``most`` generators are shown
     values = {

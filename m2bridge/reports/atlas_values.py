@@ -43,9 +43,7 @@ def _dimension(certificate: Certificate) -> int | None:
 
 
 def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """Return the reader of the value of this name in an answer, which ``text`` takes to
-    its text.
-    """
+    """Return the reader of the value of this name in an answer, as ``text`` writes it."""
 
     def read(certificate: Certificate) -> str | None:
         """Return the text of the value."""

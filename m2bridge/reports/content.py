@@ -28,8 +28,8 @@ from m2bridge.results.sheet import Table, duration, plural, value_text
 
 
 def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
-    """Return the case of the named family whose options have the values ``numbers``, as
-    certificates have it.
+    """Return the case of the named family with these values of options, as certificates
+    have them.
     """
     its_family = family(name)
     model = its_family.from_json(dict(numbers))
@@ -211,9 +211,7 @@ class CaseParts(NamedTuple):
 
 
 class AnswerParts(NamedTuple):
-    """The answer of a report: names of statements, which in LaTeX are no variables, and the text
-    before and after them.
-    """
+    """The answer of a report: names of statements, no variables in LaTeX, and the text around."""
 
     text_before: str
     names: list[str]
@@ -222,9 +220,7 @@ class AnswerParts(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """A folder of certificates and outcomes: rows, refuted first, details by case,
-    problems, plans.
-    """
+    """A folder of certificates and outcomes, as rows, refuted ones first, and details."""
 
     rows: tuple[VerdictRow, ...]
     details: tuple[Detail, ...]
@@ -244,9 +240,7 @@ class Report:
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case: its options if all cases have the same
-        ones, else :data:`NAMES`.
-        """
+        """Name and heading of the columns that name a case: common options, or :data:`NAMES`."""
         columns_of_cases = set()
         for case in self.cases:
             columns_of_cases.add(tuple((option.name, option.heading) for option in case.options))

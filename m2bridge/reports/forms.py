@@ -227,9 +227,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 def _questions_by_thing(
     pairs: Iterable[tuple[HashableT | None, str]],
 ) -> dict[HashableT, list[str]]:
-    """Return the questions of each different thing that is not empty, from pairs (thing,
-    question).
-    """
+    """Return the questions of each thing that is not empty, from pairs (thing, question)."""
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
         if thing:
@@ -324,9 +322,7 @@ def to_text(report: Report) -> str:
 
 
 def to_sheet(report: Report) -> Sheet:
-    """Return a sheet for a terminal, in whose width it is laid out: witnesses stand below
-    reasons.
-    """
+    """Return a sheet, to be laid out in the width of a terminal; witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
         # the cell of the reason has the witness, if any, on a line of its own
