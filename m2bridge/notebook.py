@@ -82,12 +82,7 @@ def seconds(text: str) -> float:
 
 @magics_class
 class Macaulay2Magics(Magics):
-    """One workspace of Macaulay2 for a notebook, from the first cell that needs it on.
-
-    ``_shell`` is IPython's, ``_work`` is the workspace, ``None`` before and after it runs, and
-    ``_program`` is the path after ``--m2``, ``None`` for the usual Macaulay2. ``progress`` shows
-    what a long cell does.
-    """
+    """One workspace of Macaulay2 for a notebook, from the first cell that needs it on."""
 
     def __init__(self, shell: InteractiveShell, progress: CellProgress) -> None:
         super().__init__(shell)
@@ -106,8 +101,8 @@ class Macaulay2Magics(Magics):
     @property
     def _cell(self) -> int:
         """The number of the cell that runs."""
-        # While a cell runs, ``execution_count`` of the shell may be that of the next cell already;
-        # the result that is being computed, if there is one, has the number of its own cell.
+        # While a cell runs, ``execution_count`` of the shell may be the next cell's already; the
+        # result that is being computed, if there is one, has the number of its own cell.
         running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
         return self._shell.execution_count if running is None else int(running)
 
@@ -172,12 +167,7 @@ class Macaulay2Magics(Magics):
             raise without_traceback(error) from None
 
     def _evaluate(self, code: str, options: Any) -> Any:
-        """Evaluate the code of a cell; print what it printed, and return its value for display.
-
-        ``options`` are those of the magic: ``input`` and ``output`` are the texts after ``-i``,
-        names of Python objects that Macaulay2 gets before, and after ``-o``, names of symbols whose
-        values Python gets afterwards.
-        """
+        """Evaluate the code of a cell, print its output, and return its value for display."""
         user = self._shell.user_ns
         for name in _names(options.input):
             if name not in user:
@@ -201,10 +191,7 @@ def _names(lists: Iterable[str]) -> list[str]:
 
 
 def _shown(value: Any) -> Any:
-    """Return the value for IPython to show, or ``None`` if its text is too long for a cell.
-
-    Of such a text the beginning is printed here.
-    """
+    """Return the value for IPython to show; of a text too long for a cell print the beginning."""
     if hasattr(value, "_repr_html_"):  # IPython shows HTML, which is short
         return value
     with any_length():
@@ -236,20 +223,13 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*$")
 def name_matcher(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[CompletionContext], SimpleMatcherResult]:
-    """Return a matcher, by which IPython completes names of Macaulay2 at the cursor.
-
-    Parameters
-    ----------
-    names : callable
-        All names that Macaulay2 knows at the moment.
-    """
+    """Return a matcher, by which IPython completes the ``names`` of Macaulay2 at the cursor."""
 
     @context_matcher(identifier=IDENTIFIER)
     def matcher(context: CompletionContext) -> SimpleMatcherResult:
         """Return the names that complete the word at the cursor, short ones first.
 
-        IPython calls this with the text around the cursor. If a name is found, other matchers are
-        suppressed, as they would complete names of Python.
+        If a name is found, other matchers are suppressed, as they would complete names of Python.
         """
         word = _NAME.search(context.text_until_cursor)
         if word is None or not _is_macaulay2(context):
@@ -283,17 +263,8 @@ _OWN = __file__
 
 
 class CellProgress:
-    """A line below each cell in which a function of m2bridge takes long.
-
-    A thread, the watcher, looks at intervals what the thread of the cell does, until the event
-    ``_over`` is set.
-
-    Parameters
-    ----------
-    patience : float
-        Seconds between two updates.
-    show : callable, optional
-        Shows a line in place of the one before; the cell's output when left out.
+    """A line below each cell in which a function of m2bridge takes long; a thread, the watcher,
+    looks every ``patience`` seconds what the thread of the cell does.
     """
 
     def __init__(self, patience: float = 1.0, show: Callable[[str], object] | None = None) -> None:
@@ -322,11 +293,7 @@ class CellProgress:
         self._watcher = None
 
     def _watch(self, thread: int, over: threading.Event, show: Callable[[str], object]) -> None:
-        """Show what the cell does, again and again until it is over; nothing if it is quick.
-
-        ``thread`` is the id of the thread in which the cell runs, ``over`` is set when the cell has
-        ended, and ``show`` shows a line in place of the one before.
-        """
+        """Show what the cell does, again and again until it is ``over``; nothing if it is quick."""
         begin = time.monotonic()
         last = ""
         while not over.wait(self._patience):
@@ -342,9 +309,8 @@ def doings(frame: FrameType | None) -> str:
     """Return what m2bridge does in this frame, as text: ``closure`` or ``closure (Macaulay2)``.
 
     The text names the outermost function of m2bridge among the frame and its callers, which the
-    cell has called, and says whether it waits for Macaulay2; it is empty if no function of m2bridge
-    runs. Methods by which IPython shows a value have names that say nothing to the reader:
-    ``SHOWING`` stands for them. ``frame`` is ``None`` if the thread has ended.
+    cell has called, and says whether it waits for Macaulay2. Methods by which IPython shows a value
+    have names that say nothing to the reader: ``SHOWING`` stands for them.
     """
     called = ""
     waits = False
@@ -359,10 +325,7 @@ def doings(frame: FrameType | None) -> str:
 
 
 class _Line:
-    """One line of output below a cell, which each call replaces.
-
-    ``_handle`` is IPython's handle of the output, and ``_shown`` whether there is a line already.
-    """
+    """One line of output below a cell, which each call replaces."""
 
     def __init__(self) -> None:
         self._handle = DisplayHandle()

@@ -3,7 +3,9 @@
 A case is a model of a family in the registry. Each of its options may have several values; a grid
 consists of the models of all combinations. Here ``ranges`` has the tuple of all values of each
 option, by its name: {"d": (1, 2, 3), "a": (2,)}. An *entry* of a file of cases is a table or a row
-of it, with texts or values by the names of options; it means a case or a grid.
+of it, with texts or values by the names of options; it means a case or a grid. With ``every`` the
+cases are included that a family excludes from grids. A mistake raises InvalidCaseError, or
+ConversionError for the text of a file, which becomes an error of ``--cases`` with its place.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from contextlib import contextmanager
 from itertools import chain, islice, product
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from m2bridge.batch import MAX_CASES_FILE_BYTES
 from m2bridge.convert.bounded_io import read_text, read_toml
@@ -29,26 +31,12 @@ SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have t
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
-    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``.
-
-    Parameters
-    ----------
-    chosen : Family
-        The family of the cases.
-    texts : mapping from str to str
-        The texts of the family's options; ``None`` for options that are not given.
-    every : bool
-        Whether to include the cases that the family excludes from grids.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an option is missing or invalid, a case does not exist, there are too many cases, or the
-        family excludes all of them.
+    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``;
+    ``None`` for options that are not given.
     """
     # the tuple of all values of each option, which ``_values`` reads from the text of the option
     ranges = read_options(chosen.options, texts, _values)
-    size = _combination_count(ranges)
+    size = prod(map(len, ranges.values()))
     if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
             next(iter(ranges)),  # the error names the first option
@@ -58,21 +46,8 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     return _cases(chosen, ranges, every)
 
 
-def _combination_count(ranges: Mapping[str, tuple[Any, ...]]) -> int:
-    """Return the number of combinations of one value for each option."""
-    return prod(map(len, ranges.values()))
-
-
 def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Model]:
-    """Return the models of all combinations of values, for the options and values in ``ranges``.
-
-    Those that the family ``chosen`` excludes from grids are left out, unless ``every`` is true.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there are more than MAX_BATCH_CASES models, or the family excludes all of them.
-    """
+    """Return the models of all combinations of values."""
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
     # one value of an option may still mean several models, as ranks of each layer do
     grids = (chosen.grid(**combination) for combination in combinations)
@@ -106,75 +81,40 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the
     command line; a value is a number, a list of numbers, or a range such as ``"1..4"``; lists of
     widths and their ranges are text: ``"1..3,2,1"``; an option without a value is ``true``,
-    ``false`` or a list of these. A table may name a ``family`` of its own. CSV: the same names as
-    header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
-
-    Parameters
-    ----------
-    path : Path
-    chosen : Family
-        The family of entries that do not name one.
-    every : bool
-        Whether to include the cases that the family excludes from grids.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the file cannot be read or has no cases, or an entry has an unknown or missing name, an
-        invalid value, or only cases that are excluded from grids.
+    ``false`` or a list of these. A table may name a ``family`` of its own; ``chosen`` is the family
+    of the others. CSV: the same names as header, one case or grid in each row (a list of numbers is
+    quoted: ``"1,3"``).
     """
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
     # all entries are read before any model is made, so that a wrong one is refused at once
-    grids: list[_GridOfEntry] = []
+    grids = []  # the place, the family and the values of each option
     size = 0
     for place, entry in entries:
         where = f"{path.name}, {place}"
         with _located_errors(where):
-            grids.append(_GridOfEntry.of(entry, chosen, where))
-            size += _combination_count(grids[-1].ranges)
+            own = family(str(entry["family"])) if "family" in entry else chosen
+            own.check_names(name for name in entry if name != "family")
+            texts = {}
+            for option in own.options:
+                if option.name in entry:
+                    texts[option.name] = _text_of_value(option, entry[option.name])
+            ranges = read_options(own.options, texts, _values)
+            grids.append((where, own, ranges))
+            size += prod(map(len, ranges.values()))
             if size > MAX_BATCH_CASES:
                 raise InvalidCaseError(
                     "cases", f"more than {MAX_BATCH_CASES} cases, too many for one batch"
                 )
-    for entry_grid in grids:
-        with _located_errors(entry_grid.where):
-            cases = _cases(entry_grid.family, entry_grid.ranges, every)
+    for where, own, ranges in grids:
+        with _located_errors(where):
+            cases = _cases(own, ranges, every)
         yield from cases
-
-
-class _GridOfEntry(NamedTuple):
-    """The grid that an entry of a file means, as the values of each option of its family.
-
-    ``where`` is the place of the entry, with the name of the file, for messages.
-    """
-
-    where: str
-    family: Family[Any]
-    ranges: dict[str, tuple[Any, ...]]
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any], default: Family[Any], where: str) -> Self:
-        """The grid of an entry, which is one of the family ``default`` if it does not name one.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the entry has an unknown or missing name, or an invalid value.
-        """
-        own = default
-        if "family" in entry:
-            own = family(str(entry["family"]))
-        ranges = read_options(own.options, _option_texts(own, entry), _values)
-        return cls(where, own, ranges)
 
 
 @contextmanager
 def _located_errors(where: str) -> Iterator[None]:
-    """Begin the messages of errors in the block with ``where``, a file or an entry of it.
-
-    They become errors of the option ``--cases``.
-    """
+    """Turn errors in the block into errors of ``--cases`` that begin with ``where``."""
     try:
         yield
     except InvalidCaseError as error:
@@ -185,30 +125,8 @@ def _located_errors(where: str) -> Iterator[None]:
         raise InvalidCaseError("cases", f"{where}: {error}") from None
 
 
-def _option_texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of an entry as they would be written on the command line, by option.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a name is not an option of the family, or a value has another type than its option.
-    """
-    chosen.check_names(name for name in entry if name != "family")
-    texts = {}
-    for option in chosen.options:
-        if option.name in entry:
-            texts[option.name] = _text_of_value(option, entry[option.name])
-    return texts
-
-
 def _text_of_value(option: CaseOption, value: Any) -> str:
-    """Return the text that the command line has for a value of an option in a file, or for a list.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a value has another type than the option, or there is none in the list.
-    """
+    """Return the text that the command line has for a value, or a list of values, in a file."""
     items = value if isinstance(value, list) else [value]
     allowed, in_words = {int, str}, "a number, a list of numbers or a range"
     if option.flag:
@@ -223,30 +141,18 @@ def _text_of_value(option: CaseOption, value: Any) -> str:
 
 def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
     """Return the cases without duplicates, by family and then by expected time, shortest first."""
-    return tuple(sorted(set(cases), key=_sort_key))
 
+    def key(case: Model) -> tuple[Any, ...]:
+        # lists also of one number, so that they can be compared
+        values = case.to_json().values()
+        numbers = [value if isinstance(value, list) else [value] for value in values]
+        return case.family, family(case.family).effort(case), numbers
 
-def _sort_key(case: Model) -> tuple[Any, ...]:
-    """Return the key by which cases are sorted: the family, the expected time, and the numbers.
-
-    The numbers are lists, also where one is alone, so that they can be compared.
-    """
-    numbers = []
-    for value in case.to_json().values():
-        if not isinstance(value, list):
-            value = [value]
-        numbers.append(value)
-    return case.family, family(case.family).effort(case), numbers
+    return tuple(sorted(set(cases), key=key))
 
 
 def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the place in words, such as ``line 3``, and the content of each entry of a file.
-
-    Raises
-    ------
-    ConversionError
-        If the file cannot be read, is of another kind, or has no entries.
-    """
+    """Return the place in words, such as ``line 3``, and the content of each entry of a file."""
     if path.suffix not in _READERS:
         raise ConversionError("neither a .toml nor a .csv file")
     entries = list(_READERS[path.suffix](read_text(path, MAX_CASES_FILE_BYTES)))
@@ -256,13 +162,7 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place, ``case 2``, and the content of each table ``[[case]]`` of a TOML text.
-
-    Raises
-    ------
-    ConversionError
-        During the iteration, if the text is not TOML, or contains anything else.
-    """
+    """Yield the place, ``case 2``, and the content of each table ``[[case]]`` of a TOML text."""
     data = read_toml(text)
     tables = data.get("case")
     # a file of another form is treated as one with a wrong table, which is refused below
@@ -275,13 +175,7 @@ def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the place, ``line 3``, and the cells of each row of a CSV text, by names of the header.
-
-    Raises
-    ------
-    ConversionError
-        During the iteration, if the header or a row is wrong.
-    """
+    """Yield the place, ``line 3``, and the cells, by the header, of each row of a CSV text."""
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Generic, Self
 
@@ -56,34 +55,17 @@ Certify = Callable[..., list[Certificate]]
 
 @dataclass(frozen=True, slots=True)
 class Settings(Batch[Task, TaskResult]):
-    """The batch of tasks that are certified: the settings of every worker, pickled and sent to it.
-
-    Parameters
-    ----------
-    store : Store
-    program : str or None
-        The path of Macaulay2.
-    timeout : float or None
-        Seconds for each case.
-    memory : int or None
-        Bytes of address space for Macaulay2, and in worker processes also for Python.
-    certify : callable
-        A function of a module, like :func:`m2bridge.certification.make.certify_all`.
-    needs_engine : bool
-        Whether a question needs Macaulay2.
-    recycled_after : int
-        Tasks after which a worker process is replaced.
-    """
+    """The batch of tasks that are certified: the settings of every worker, sent to it."""
 
     module: ClassVar[str] = __name__
     patience: ClassVar[float] = 30.0
     store: Store
     program: str | None = None
     timeout: float | None = None
-    memory: int | None = None
-    certify: Certify = certify_all
+    memory: int | None = None  # of Macaulay2, and in worker processes also of Python
+    certify: Certify = certify_all  # a function of a module
     needs_engine: bool = True
-    recycled_after: int = 200
+    recycled_after: int = 200  # tasks after which a worker process is replaced
 
     def make_folder(self) -> None:
         """Make the folder of the store."""
@@ -94,19 +76,22 @@ class Settings(Batch[Task, TaskResult]):
         return Certifier(self)
 
     def outcome_of_lost(self, task: Task, status: int | None) -> TaskResult:
-        """Store the outcome of a task whose worker ended; return the result of the task.
-
-        ``status`` is the worker's exit code; ``None`` if it was stopped at the time limit of the
-        task; 0 if it is unknown, as in a Dask cluster.
-        """
+        """Store the outcome of a task whose worker ended; return the result of the task."""
         # the worker of a cluster may have been on a machine with another Macaulay2
         macaulay2 = "unknown" if status == 0 else locate(self.program).version
+        error: errors.M2BridgeError
+        error = errors.EngineDiedError("the worker process ended during this case")
+        if status is None and self.timeout is not None:  # it was stopped at the time limit
+            limit = limit_of(self.timeout)
+            # ``more`` is the advice how to give more time
+            advice = clock().more
+            error = errors.TimeLimitError(f"the case did not finish within {limit}; {advice}")
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
             # some questions may have been answered before the worker ended
             if mine:
                 self.store.put_outcomes(
                     task=self.store.left(task),
-                    error=self._error_of_lost(status),
+                    error=error,
                     timeout=self.timeout,
                     memory=self.memory,
                     macaulay2=macaulay2,
@@ -118,23 +103,9 @@ class Settings(Batch[Task, TaskResult]):
                 held=not mine,
             )
 
-    def _error_of_lost(self, status: int | None) -> errors.M2BridgeError:
-        """Return the error of a case whose worker ended with this exit code.
-
-        ``status`` is ``None`` if the worker was stopped at the time limit.
-        """
-        if status is None and self.timeout is not None:
-            limit = limit_of(self.timeout)
-            # ``more`` is the advice how to give more time
-            return errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
-        return errors.EngineDiedError("the worker process ended during this case")
-
 
 def holds_too_much_memory(engine: int | None) -> bool:
-    """Return whether this process and its Macaulay2 together use too much physical memory.
-
-    ``engine`` is the process id of Macaulay2; ``None`` if it does not run.
-    """
+    """Return whether this process and its Macaulay2, with the id ``engine``, are too large."""
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
         with suppress(psutil.Error):  # Macaulay2 may have ended
@@ -151,10 +122,7 @@ def retry_if_engine_died(perform: Callable[[], ResultT]) -> ResultT:
 
 
 class Certifier(Performer[Task, TaskResult]):
-    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed.
-
-    ``_performed`` counts the tasks: after ``recycled_after`` of them the worker is exhausted.
-    """
+    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -174,11 +142,6 @@ class Certifier(Performer[Task, TaskResult]):
         """Answer the unanswered questions of a task; return its result, with all answers.
 
         While another process works on the case nothing is done, and the result is ``held``.
-
-        Raises
-        ------
-        BatchError
-            If nothing can be stored.
         """
         store = self._settings.store
         self._performed += 1
@@ -198,39 +161,30 @@ class Certifier(Performer[Task, TaskResult]):
             )
 
     def _answer(self, task: Task) -> None:
-        """Store the certificates of a task, or the outcome with the error that was raised.
+        """Store the certificates of a task, or the outcome with the error that was raised."""
+        settings = self._settings
 
-        Raises
-        ------
-        OSError
-            If nothing can be stored: the disk is full or cannot be written, or the folder is gone.
-        """
+        def certified() -> list[Certificate]:
+            # code that does not check the deadline is interrupted a moment after it
+            with alarm(clock(), CASE_GRACE_SECONDS):
+                return settings.certify(
+                    task.case, task.questions, engine=self._engine, timeout=settings.timeout
+                )
+
         try:
-            certificates = retry_if_engine_died(partial(self._certified, task))
+            certificates = retry_if_engine_died(certified)
         except Exception as error:  # any error becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
-            needs_engine = self._settings.needs_engine
-            self._settings.store.put_outcomes(
+            settings.store.put_outcomes(
                 task=task,
                 error=error,
-                timeout=self._settings.timeout,
-                memory=self._settings.memory,
-                macaulay2=self._engine.version if needs_engine else "none",
+                timeout=settings.timeout,
+                memory=settings.memory,
+                macaulay2=self._engine.version if settings.needs_engine else "none",
             )
         else:
-            self._settings.store.put(certificates)
-
-    def _certified(self, task: Task) -> list[Certificate]:
-        """Return the certificates of a task, within its limit of time.
-
-        Code that does not check the deadline is interrupted a moment after it, by an alarm.
-        """
-        with alarm(clock(), CASE_GRACE_SECONDS):
-            limit = self._settings.timeout
-            return self._settings.certify(
-                task.case, task.questions, engine=self._engine, timeout=limit
-            )
+            settings.store.put(certificates)
 
     def __exit__(self, *reason: Any) -> None:
         """End Macaulay2."""
@@ -245,13 +199,7 @@ class Serial(Certifier):
         super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[TaskResult]:
-        """Perform tasks; yield their results. ``started`` is called with each task that begins.
-
-        Raises
-        ------
-        BatchError
-            If results cannot be stored.
-        """
+        """Perform tasks; yield their results. ``started`` is called with each task that begins."""
         for task in tasks:
             started(task)
             yield self.perform(task)
@@ -264,22 +212,8 @@ _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
 class Dask(Generic[KeyT, ResultT]):
     """An executor that submits items to a Dask cluster, a few ahead of time.
 
-    Parameters
-    ----------
-    batch : Batch
-    scheduler : str, optional
-        An address such as ``tcp://host:8786``; default: a local cluster of processes.
-    workers : int, optional
-        Number of processes of the local cluster; default: one for each core.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If ``distributed`` is not installed.
-    InvalidCaseError
-        If no scheduler answers at this address.
-    BatchError
-        If this process may not open enough files for a local cluster.
+    Without the address of a ``scheduler`` it is a local cluster of processes.
+    MethodUnavailableError is raised if ``distributed`` is not installed.
     """
 
     def __init__(
@@ -363,15 +297,7 @@ class Dask(Generic[KeyT, ResultT]):
 
 @contextmanager
 def _local_cluster(workers: int) -> Iterator[Any]:
-    """Start a Dask cluster of this number of processes on this machine, and close it in the end.
-
-    The context is the cluster. Its workers have their temporary files in a folder of their own.
-
-    Raises
-    ------
-    BatchError
-        If this process may not open enough files.
-    """
+    """Start a Dask cluster of this number of processes, with a folder for their temporary files."""
     from dask import config
     from distributed import LocalCluster
 
@@ -393,8 +319,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
 def perform(item: KeyT, batch: bytes) -> Any:
     """Perform an item in a Dask worker with the performer of this thread; return its result.
 
-    ``batch`` is the pickled :class:`~m2bridge.batch.pool.Batch`. Each thread has a Macaulay2 of its
-    own for each batch, which stays for the next items.
+    Each thread has a Macaulay2 of its own for each pickled batch, which stays for the next items.
     """
     key = threading.get_ident(), batch
     if key not in _performers:

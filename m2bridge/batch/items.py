@@ -2,7 +2,8 @@
 
 An outcome is stored as a file, so that a folder can be resumed; an item that fails, or ends its
 process, has an outcome too. The name of the file is the item's name with ``.json`` if there is a
-value, and with SUFFIX, ``.outcome.json``, if there is none.
+value, and with SUFFIX, ``.outcome.json``, if there is none. What is stored is strictly JSON,
+without NaN and without one name twice. If nothing can be stored, BatchError is raised.
 """
 
 from __future__ import annotations
@@ -106,73 +107,34 @@ class ItemFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """An item as it is sent to a worker.
-
-    Parameters
-    ----------
-    number : int
-        The position of the item.
-    name : str
-    item : bytes
-        The item, pickled.
-    digest : str
-        The digest of the item and the work.
-    effort : int
-        The expected time, in a unit of its own: the same for all jobs.
-    """
+    """An item as it is sent to a worker; the ``number``, its position, tells jobs apart."""
 
     number: int
     name: str = field(compare=False)
-    item: bytes = field(compare=False, repr=False)
-    digest: str = field(compare=False)
-    effort: int = field(default=1, compare=False)
+    item: bytes = field(compare=False, repr=False)  # pickled
+    digest: str = field(compare=False)  # of the item and the work
+    effort: int = field(default=1, compare=False)  # the same for all jobs
 
 
 @dataclass(frozen=True, slots=True)
 class ItemWork(Batch[Job, TaskResult]):
-    """The work for each item, its limits, and the folder of the outcomes.
-
-    Parameters
-    ----------
-    code : str
-        Macaulay2 code, which may be empty; it has no meaning if there is a function.
-    function : bytes
-        The pickled function; empty if there is code.
-    file : str
-        The name of the code in errors.
-    packages : tuple of str
-        Packages of Macaulay2 that the code needs.
-    code_folder : str
-        The folder in which Macaulay2 first looks for files that the code loads.
-    program : str or None
-        The path of Macaulay2; ``None`` if it is to be looked for.
-    timeout : float or None
-        Seconds for each item.
-    memory : int or None
-        Bytes of address space, of each worker and of each Macaulay2.
-    folder : Path or None
-        The folder of the outcomes; ``None`` if none is stored.
-    retry : frozenset of str
-        Kinds of outcomes in the folder that count as not done ...
-    since : float
-        ... if they were written before this time.
-    option : str
-        The argument or option that gives an item more time.
-    """
+    """The work for each item, code or a function, its limits, and the folder of the outcomes."""
 
     module: ClassVar[str] = __name__
     patience: ClassVar[float] = CASE_GRACE_SECONDS + 5.0
-    code: str
-    function: bytes = b""
-    file: str = "the code"
+    code: str  # may be empty; it has no meaning if there is a function
+    function: bytes = b""  # pickled
+    file: str = "the code"  # the name of the code in errors
     packages: tuple[str, ...] = ()
-    code_folder: str = ""
+    code_folder: str = ""  # where Macaulay2 first looks for files that the code loads
     program: str | None = None
     timeout: float | None = None
-    memory: int | None = None
+    memory: int | None = None  # of each worker and of each Macaulay2
     folder: Path | None = None
+    # kinds of outcomes that count as not done, if they were written before a time
     retry: frozenset[str] = frozenset()
     since: float = field(default_factory=time.time)
+    # the argument or option that gives an item more time
     option: str = field(default_factory=lambda: clock().option)
 
     @property
@@ -181,11 +143,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return not self.function
 
     def stored(self, job: Job) -> Outcome | None:
-        """Return the outcome in the folder, if it belongs to this item and this work.
-
-        ``None`` if there is no outcome, if it is of a different item or different work, or if it is
-        to be tried again.
-        """
+        """Return the outcome of this item and work in the folder, unless it is tried again."""
         if self.folder is None:
             return None
         for suffix in (".json", SUFFIX):
@@ -206,11 +164,6 @@ class ItemWork(Batch[Job, TaskResult]):
 
         The value is then as JSON has it, a list for a tuple; the outcome is ``failed`` if JSON
         cannot represent the value, such as NaN, or a dictionary with the keys 1 and "1".
-
-        Raises
-        ------
-        BatchError
-            If nothing can be stored.
         """
         if self.folder is None:
             return outcome
@@ -219,7 +172,13 @@ class ItemWork(Batch[Job, TaskResult]):
         except (TypeError, ValueError, RecursionError, ConversionError) as reason:
             why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
-        text = self._text_of_outcome(job, outcome)
+        data = asdict(outcome) | {
+            "digest": job.digest,
+            "timeout": self.timeout,
+            "memory": self.memory,
+            "versions": versions(locate(self.program).version if self.is_code else ""),
+        }
+        text = json.dumps(data, ensure_ascii=False) + "\n"
         suffix = _suffix(outcome)
         path = self.folder / f"{job.name}{suffix}"
         # This outcome replaces an earlier one under the other ending.
@@ -232,25 +191,8 @@ class ItemWork(Batch[Job, TaskResult]):
                 overtaken.unlink(missing_ok=True)
         return outcome
 
-    def _text_of_outcome(self, job: Job, outcome: Outcome) -> str:
-        """Return the content of the file for an outcome, whose value JSON can represent."""
-        macaulay2 = ""
-        if self.is_code:
-            macaulay2 = locate(self.program).version
-        data = asdict(outcome) | {
-            "digest": job.digest,
-            "timeout": self.timeout,
-            "memory": self.memory,
-            "versions": versions(macaulay2),
-        }
-        return json.dumps(data, ensure_ascii=False) + "\n"
-
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
-        """Store an outcome; return the result for the batch.
-
-        The result carries the outcome, pickled, to the process of the batch; if the value cannot be
-        pickled, it carries an outcome that says so.
-        """
+        """Store an outcome; return the result for the batch, which carries it, pickled."""
         import cloudpickle
 
         outcome = self.store(job, outcome)
@@ -262,16 +204,6 @@ class ItemWork(Batch[Job, TaskResult]):
             data = cloudpickle.dumps(outcome)
         return _result(job, outcome, data)
 
-    def loading_code(self) -> str:
-        """Return Macaulay2 code that lets the work find its files, and loads its packages."""
-        lines = ""
-        if self.code_folder:
-            # files that the code loads are looked for there first
-            lines += f"path = prepend({quoted(self.code_folder + '/')}, path);\n"
-        for package in self.packages:
-            lines += f"needsPackage {quoted(package)};\n"
-        return lines
-
     def make_folder(self) -> None:
         """Make the folder of outcomes, if there is one; BatchError if it cannot be made."""
         if self.folder is not None:
@@ -282,11 +214,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item at which two workers have ended, or one that was too slow.
-
-        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
-        killed because the item exceeded its limit of time, and 0 if it is unknown.
-        """
+        """Return the result for an item at which two workers have ended, or one was too slow."""
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
@@ -313,13 +241,7 @@ def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
 
 
 def _read_stored(text: str) -> Any:
-    """Return the value of a JSON text that is stored in a folder of outcomes, or is to be.
-
-    Raises
-    ------
-    ConversionError
-        If it is not strictly JSON: NaN is not, nor is an object with one name twice.
-    """
+    """Return the value of a JSON text that is stored in a folder of outcomes, or is to be."""
     return read_json(text, digits=MAX_OUTCOME_INTEGER_DIGITS)
 
 
@@ -335,17 +257,11 @@ def _is_outcome(path: Path) -> bool:
 
 def _suffix(outcome: Outcome) -> str:
     """Return the ending of the file for an outcome: ``.json``, or SUFFIX if there is no value."""
-    if outcome.kind == "computed":
-        return ".json"
-    return SUFFIX
+    return ".json" if outcome.kind == "computed" else SUFFIX
 
 
 class Performance(Performer[Job, TaskResult]):
-    """Performs jobs in a worker, one after the other, with one Macaulay2.
-
-    ``_work`` is what is done with each item, ``_function`` the function, if it is no code, and
-    ``_engine`` the Macaulay2 that evaluates code.
-    """
+    """Performs jobs in a worker, one after the other, with one Macaulay2."""
 
     def __init__(self, work: ItemWork) -> None:
         self._work = work
@@ -365,12 +281,7 @@ class Performance(Performer[Job, TaskResult]):
         """Perform a job, store its outcome and return the result with it.
 
         If another process has done the job, the result has the outcome that is stored; if another
-        process is performing it, the result is ``held``, and has none.
-
-        Raises
-        ------
-        BatchError
-            If nothing can be stored.
+        process is performing it, the result is ``held``.
         """
         # without a folder no other process can have the item
         if self._work.folder is None:
@@ -389,10 +300,7 @@ class Performance(Performer[Job, TaskResult]):
     def _outcome(self, job: Job) -> Outcome:
         """Return the outcome of an item, also of one whose computation raises an error.
 
-        Raises
-        ------
-        OSError
-            If nothing can be stored in the folder, so that the batch cannot continue.
+        OSError is raised if nothing can be stored in the folder, so that the batch cannot continue.
         """
         begin = time.monotonic()
         try:
@@ -415,31 +323,31 @@ class Performance(Performer[Job, TaskResult]):
             self._engine.answer("")  # the empty program
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
-        """Return the outcome of an item with a value, computed within the limit of the item."""
+        """Return the outcome, with a value, of the function or code, within the limit."""
         self._start()
         with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
-            outcome = self._outcome_with_value(job)
+            item = pickle.loads(job.item)  # pickled by the parent
+            if isinstance(item, ItemFile):
+                item = item.read()
+            if self._function is not None:
+                outcome = Outcome(name=job.name, kind="computed", value=self._function(item))
+            else:
+                outcome = self._outcome_of_code(job.name, item)
         return replace(outcome, seconds=round(running.seconds, 6))
 
-    def _outcome_with_value(self, job: Job) -> Outcome:
-        """Return the outcome of an item with a value, by the function or by Macaulay2.
-
-        Code begins with the packages that it needs, and with the symbols that the item sets.
-        """
-        item = pickle.loads(job.item)  # pickled by the parent
-        if isinstance(item, ItemFile):
-            item = item.read()
-        if self._function is not None:
-            return Outcome(name=job.name, kind="computed", value=self._function(item))
-        if not isinstance(item, Mapping):
-            item = {"item": item}
-        # assignments to the symbols that the item sets come before the code
-        prelude = self._work.loading_code() + bindings_of(item)
+    def _outcome_of_code(self, name: str, item: Any) -> Outcome:
+        """Return the outcome of code, before which packages are loaded and symbols are set."""
+        work = self._work
+        prelude = ""
+        if work.code_folder:
+            # files that the code loads are looked for there first
+            prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
+        for package in work.packages:
+            prelude += f"needsPackage {quoted(package)};\n"
+        prelude += bindings_of(item if isinstance(item, Mapping) else {"item": item})
         # without a limit of its own: the time of the item is limited already
-        shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
-        return Outcome(
-            job.name, "computed", value=shown.value, text=shown.text, output=shown.output
-        )
+        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
+        return Outcome(name, "computed", value=shown.value, text=shown.text, output=shown.output)
 
     def __enter__(self) -> Self:
         # messages about limits name this option

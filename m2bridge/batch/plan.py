@@ -6,6 +6,9 @@ its results, and tries a task again if another batch was working on the case.
 A *task* is a case with questions about it; for each question the folder of results (a *store*) has
 a certificate, or an *outcome* that says why there is none. *Answers* are verdicts such as
 ``CONFIRMED``, and kinds of outcomes such as ``timed-out``; they are counted by these words.
+
+In displays ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier
+runs. ``started`` and ``finished`` are called when a worker begins a task, and when it is done.
 """
 
 from __future__ import annotations
@@ -113,10 +116,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 
 
 class Progress:
-    """A display of the progress of a batch. The base class counts, and shows nothing.
-
-    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
-    """
+    """A display of the progress of a batch. The base class counts, and shows nothing."""
 
     def __init__(self) -> None:
         self._done = self._number = 0
@@ -136,10 +136,7 @@ class Progress:
 
 
 class Lines(Progress):
-    """A display of one plain line for each case that is done.
-
-    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
-    """
+    """A display of one plain line for each case that is done."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__()
@@ -151,25 +148,22 @@ class Lines(Progress):
         name, answers = report.task.name, _counts_text(report.counts)
         text = f"{self._done}/{self._number}  {name}  {duration(report.seconds)}  {answers}"
         if report.reason:
-            text += f": {_reason_text(report)}"
+            text += f": {shortened(line(report.reason))}"
         with suppress(OSError):  # the batch continues even if nobody can read the line
             print(visible(text), file=self._stream, flush=True)
 
 
 class Live(Progress):
-    """A display on a terminal that is updated in place.
+    """A display on a terminal, a table that is drawn again and again.
 
-    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
-    ``_effort`` is the effort of all tasks that were left at the begin of this run, and
-    ``_effort_done`` the effort of those that are done; ``_running`` has the tasks at work.
+    The time that is left is estimated from ``_effort``, the effort of all tasks that were left at
+    the begin of this run, and ``_effort_done``; ``_running`` has the tasks at work and their
+    begins.
     """
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of a plan during the block, in a table that is drawn again and again.
-
-        The time that is left is estimated from the ``effort`` of tasks, done and left.
-        """
+        """Show the progress of a plan during the block."""
         from rich.console import Console
         from rich.live import Live as Display
 
@@ -195,16 +189,13 @@ class Live(Progress):
         super().finished(report)
         self._running.pop(report.task, None)
         if report.reason:  # stays on the screen, above the table
-            text = visible(f"{report.task.name}: {_reason_text(report)}")
+            text = visible(f"{report.task.name}: {shortened(line(report.reason))}")
             self._console.print(text, markup=False, highlight=False)
         self._answers += report.counts
         self._effort_done += report.task.effort
 
     def _table(self) -> Table:
-        """Return the table to draw at this moment; the display asks for it in a thread of its own.
-
-        What is left is expected to take as long for each unit of effort as what was done.
-        """
+        """Return the table to draw at this moment; the display asks for it in a thread."""
         from rich.progress_bar import ProgressBar
         from rich.table import Table
         from rich.text import Text
@@ -242,11 +233,6 @@ def progress_display(quiet: bool) -> Progress:
     return Lines()
 
 
-def _reason_text(report: TaskResult) -> str:
-    """Return why an item has no result, shortened to one line without control characters."""
-    return shortened(line(report.reason))
-
-
 def _counts_text(answers: Counter[str]) -> str:
     """Return the numbers of answers of each kind in words: ``1 REFUTED, 3 CONFIRMED``."""
     return ", ".join(f"{number} {name}" for name, number in sorted(answers.items()))
@@ -254,23 +240,11 @@ def _counts_text(answers: Counter[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The results of a batch in numbers.
+    """The results of a batch in numbers."""
 
-    Parameters
-    ----------
-    cases : int
-        The number of cases of the batch.
-    done_before : int
-        The number of cases that were done when it began.
-    answers : Counter
-        How often each verdict and each kind of outcome is in the folder, for the questions of this
-        batch.
-    seconds : float
-    """
-
-    cases: int
+    cases: int  # of the batch, of which ``done_before`` were done when it began
     done_before: int
-    answers: Counter[str]
+    answers: Counter[str]  # in the folder, for the questions of this batch
     seconds: float
 
     @property
@@ -306,35 +280,29 @@ def run(
     progress: Progress,
     keep: Callable[[TaskResult], object] = lambda report: None,
 ) -> Summary:
-    """Perform the tasks that a plan leaves to do.
+    """Perform the tasks that a plan leaves to do, with the executor that ``start`` makes.
 
     A case on which another batch works is left to it, and tried again until it is done or free.
-    The summary counts the answers that were there before, and the answers of the tasks performed.
-
-    Parameters
-    ----------
-    plan : Plan
-    start : callable
-        Returns an executor as a context manager; not called if nothing is left. All its workers
-        have ended when ``run`` returns or raises.
-    progress : Progress
-        The display.
-    keep : callable
-        Is called with each result.
-
-    Raises
-    ------
-    BatchError
-        If results cannot be stored or workers do not start.
+    ``keep`` is called with each result. The summary counts the answers that were there before, and
+    the answers of the tasks performed. All workers have ended when this returns or raises.
     """
     begin = time.monotonic()
     answers = plan.answers.copy()
     if plan.left:
         with start() as executor, progress.of(plan):
-            for report in _results_of(plan.left, executor, progress):
-                progress.finished(report)
-                keep(report)
-                answers += report.counts
+            tasks: Sequence[Any] = plan.left
+            while tasks:
+                held = []  # by another batch
+                for report in executor.run(tasks, progress.started):
+                    if report.held:
+                        held.append(report.task)
+                        continue
+                    progress.finished(report)
+                    keep(report)
+                    answers += report.counts
+                if held:
+                    time.sleep(HELD_CASE_PAUSE_SECONDS)
+                tasks = held
     return Summary(
         cases=len(plan.tasks),
         done_before=plan.done,
@@ -343,34 +311,8 @@ def run(
     )
 
 
-def _results_of(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
-    """Yield the result of each task, as they arrive.
-
-    A task is held if another batch works on its case. It is tried again after a pause, until it is
-    not held.
-    """
-    while tasks:
-        held = []
-        for report in executor.run(tasks, progress.started):
-            if report.held:
-                held.append(report.task)
-            else:
-                yield report
-        if held:
-            time.sleep(HELD_CASE_PAUSE_SECONDS)
-        tasks = held
-
-
 def results_folder(path: Path) -> Path:
-    """Return the absolute path of the folder of results, made if it does not exist.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no folder can be made at this path.
-    OSError
-        If the disk is full or can only be read.
-    """
+    """Return the absolute path of the folder of results, made if it does not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
@@ -385,13 +327,7 @@ def results_folder(path: Path) -> Path:
 def outcome_kinds(kinds: str | Iterable[str]) -> frozenset[Any]:
     """Return the kinds of outcomes in a text such as ``timed-out,failed``, or in a list of them.
 
-    A text is the value of ``--retry``, or of ``retry`` in Python. It is never taken for the list of
-    its letters, as Python would take it.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a kind is unknown, or ``kinds`` is neither a text nor a list of texts.
+    A text is never taken for the list of its letters, as Python would take it.
     """
     if isinstance(kinds, str):
         kinds = [part.strip() for part in kinds.split(",") if part.strip()]

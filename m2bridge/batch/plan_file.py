@@ -7,8 +7,8 @@ and not in the folder. The plans of several batches in one folder count together
 outcome.
 
 The name of the file has the digest of its content, so that the same batch, when it is resumed,
-writes the same file, and other batches write others. Its ending is not that of certificates, as
-release 1.0 takes each file ``.json`` for one.
+writes the same file, and other batches write others. Its ending is not ``.json``, as release 1.0
+takes each such file for a certificate.
 
 A plan comes from strangers, as a certificate does: its size is limited, its names have the form of
 names in certificates, and it can only add questions. It is not signed: whoever deletes a
@@ -58,13 +58,7 @@ class AskedCase(NamedTuple):
 
 
 def write_plan(tasks: Iterable[Task], store: Store) -> Path:
-    """Write the plan of a batch to its folder, unless it is there; return its path.
-
-    Raises
-    ------
-    BatchError
-        If it cannot be written.
-    """
+    """Write the plan of a batch to its folder, unless it is there; return its path."""
     text = plan_text(tasks)
     path = store.folder / plan_name(text)
     if not path.exists():
@@ -95,15 +89,7 @@ def plan_name(text: str) -> str:
 
 
 def read_plan(path: Path) -> tuple[AskedCase, ...]:
-    """Read the plan at a path.
-
-    Raises
-    ------
-    CertificateError
-        If it is no plan, or was changed.
-    ConversionError, OSError, ValueError, RecursionError
-        If it cannot be read.
-    """
+    """Read the plan at a path; one of the errors ``NOT_READABLE`` says why it cannot be used."""
     with unquoted():
         text = text_of_file(path, MAX_PLAN_BYTES)
         data = read_json(text)
@@ -132,27 +118,13 @@ def _asked_case(entry: Any) -> AskedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanComparison:
-    """What the plans in a folder have, and the folder has not.
+    """The questions in the plans of a folder, and what of them the folder has not."""
 
-    Parameters
-    ----------
-    plans : int
-        The number of plans that were read.
-    asked : int
-        The number of different questions in them, each about one case.
-    missing : tuple of str
-        The names of the certificates of questions that have neither certificate nor outcome.
-    unplanned : int
-        The number of certificates that no plan asks for.
-    unusable : mapping of str to str
-        Why plans could not be read, by their files.
-    """
-
-    plans: int = 0
-    asked: int = 0
-    missing: tuple[str, ...] = ()
-    unplanned: int = 0
-    unusable: Mapping[str, str] = field(default_factory=dict)
+    plans: int = 0  # the number of plans that were read
+    asked: int = 0  # the number of different questions in them
+    missing: tuple[str, ...] = ()  # the names of certificates
+    unplanned: int = 0  # the number of certificates that no plan asks for
+    unusable: Mapping[str, str] = field(default_factory=dict)  # reasons by names of plans
 
     @property
     def complete(self) -> bool:
@@ -197,16 +169,7 @@ class PlanComparison:
 def compare_with_plans(
     paths: Iterable[Path], certificates: Collection[str], outcomes: Collection[str]
 ) -> PlanComparison:
-    """Compare the plans at some paths with what is there.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-    certificates : collection of str
-        The names of the files of certificates.
-    outcomes : collection of str
-        The names of the certificates in whose place there is an outcome.
-    """
+    """Compare plans with the names of certificates that are there, or have an outcome instead."""
     asked = set[str]()
     plans = 0
     unusable = {}

@@ -2,12 +2,14 @@
 
 Workers are forked from a server that has imported the modules they need. A worker sends a message
 when it is ready and when it begins an item, so that its parent knows the item at which a worker
-ended or has exceeded its limit. The work itself is defined by a :class:`Batch`.
+ended or has exceeded its limit. The work itself is defined by a :class:`Batch`, and performed in
+the worker by its :class:`Performer`; both are base classes.
 
 A :class:`Pool` is in the parent. It gives each :class:`Worker` a group of items, waits for messages
 from their pipes, and yields results as they arrive. An item is *lost* if two workers have ended at
 it, or one that was killed after the limit of time; the batch then makes a result for it. A worker
-is *exhausted* if a new one should replace it, as for its memory.
+is *exhausted* if a new one should replace it, as for its memory. An exit status is negative for a
+signal. Where workers do not start, BatchError is raised.
 """
 
 import gc
@@ -70,26 +72,14 @@ class Batch(Generic[KeyT, ResultT]):
     """Work on many items: its limits, its performer, and the result for a lost item.
 
     It is pickled and sent to workers.
-
-    Attributes
-    ----------
-    timeout : float or None
-        Seconds for each item.
-    memory : int or None
-        Bytes of address space of a worker.
-    module : str
-        The module that the server of workers imports before it forks the first one.
-    patience : float
-        Seconds after the limit of an item until its worker is killed, because it is in code that
-        cannot be interrupted.
-    shutdown_seconds : float
-        Seconds that workers have at the end of a pool to stop their work and clean up.
     """
 
     __slots__ = ()
-    timeout: float | None
-    memory: int | None
-    module: ClassVar[str]
+    timeout: float | None  # seconds for each item
+    memory: int | None  # bytes of address space of a worker
+    module: ClassVar[str]  # what the server of workers imports before it forks the first one
+    # Seconds after the limit of an item until its worker, in code that cannot be interrupted, is
+    # killed; and seconds at the end of a pool for workers to stop their work and clean up.
     patience: ClassVar[float] = 0.0
     shutdown_seconds: ClassVar[float] = 5.0
 
@@ -103,8 +93,8 @@ class Batch(Generic[KeyT, ResultT]):
     def outcome_of_lost(self, item: KeyT, status: int | None) -> ResultT:
         """Return the result for an item that has none because a worker ended during it.
 
-        ``status`` is the exit status of the worker, negative for a signal. It is ``None`` if the
-        worker was killed because the item was not done in time, and 0 if it is unknown.
+        ``status`` is the exit status of the worker. It is ``None`` if the worker was killed because
+        the item was not done in time, and 0 if it is unknown.
         """
         raise NotImplementedError
 
@@ -132,25 +122,7 @@ Message = Done[ResultT] | M2BridgeError | Ready | Begun
 
 
 class Worker(Generic[KeyT, ResultT]):
-    """A worker process as its parent sees it.
-
-    Attributes
-    ----------
-    process : Process
-        The worker process itself.
-    connection : Connection
-        Readable when a message has arrived or the worker has ended.
-    ready : bool
-        Whether it can receive items.
-    items : deque of KeyT
-        The current item and those after it.
-    at_work : bool
-        Whether it has begun the first of them; only then can this item be the cause of its end.
-    since : float
-        When it began the item, on the monotonic clock.
-    has_ever_begun : bool
-        Whether it has ever begun an item.
-    """
+    """A worker process as its parent sees it."""
 
     def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
@@ -165,9 +137,11 @@ class Worker(Generic[KeyT, ResultT]):
             except (EOFError, OSError) as reason:
                 raise BatchError(f"a worker process cannot be started: {reason}") from None
         theirs.close()
-        self.ready = self.at_work = self.has_ever_begun = False
-        self.items: deque[KeyT] = deque()
-        self.since = 0.0
+        self.ready = False  # whether it can receive items
+        self.items: deque[KeyT] = deque()  # the current one and the next ones
+        # whether it has begun the first of them, which only then can be the cause of its end
+        self.at_work = self.has_ever_begun = False
+        self.since = 0.0  # when it began the item, on the monotonic clock
 
     def give(self, items: Iterable[KeyT]) -> None:
         """Send items to the worker."""
@@ -183,18 +157,13 @@ class Worker(Generic[KeyT, ResultT]):
             return None
 
     def stop(self) -> None:
-        """Let an idle worker end by itself, a busy or starting one by a signal, after which it
-        cleans up.
-        """
+        """Let an idle worker end by itself, and signal any other, which then cleans up."""
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait for the end of the process, and kill it if it is not over in ``patience`` seconds.
-
-        A negative ``patience`` counts as 0. The result is the exit status, negative for a signal.
-        """
+        """Wait for the end of the process, kill it after ``patience``; return its status."""
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -208,17 +177,7 @@ class Pool(Generic[KeyT, ResultT]):
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
     is performed a second time by another worker, since the first death may have other causes: too
     little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has,
-    ``_deaths`` the number of workers that have ended at each item, and ``_leaving`` the exhausted
-    workers that may still be cleaning up; ``_false_starts`` counts how many workers in a row have
-    ended before they began an item.
-
-    Parameters
-    ----------
-    batch : Batch
-    workers : int, optional
-        The largest number of workers at a time; default: one for each core that this process may
-        use.
+    worker dies too, the item is lost.
     """
 
     def __init__(self, batch: Batch[KeyT, ResultT], workers: int | None = None) -> None:
@@ -227,8 +186,9 @@ class Pool(Generic[KeyT, ResultT]):
         self._batch = batch
         self._number = workers or cores()
         self._workers: list[Worker[KeyT, ResultT]] = []
+        # exhausted workers that may still be cleaning up
         self._leaving: list[Worker[KeyT, ResultT]] = []
-        self._false_starts = 0
+        self._false_starts = 0  # how many workers in a row have ended before they began an item
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
         """Perform items; yield the results in the order of arrival.
@@ -244,24 +204,11 @@ class Pool(Generic[KeyT, ResultT]):
         groups: Iterable[Iterable[KeyT]],
         started: Callable[[KeyT], object] = lambda item: None,
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Perform items; yield each with its result, in the order of arrival.
-
-        Parameters
-        ----------
-        groups : iterable of iterables of items
-            Each group is performed by one worker, unless that dies.
-        started : callable
-            Is called with each item when a worker begins it.
-
-        Raises
-        ------
-        BatchError
-            If workers do not start.
-        M2BridgeError
-            If a worker raises it.
+        """Perform items, each group of them by one worker, unless it dies; yield each item with its
+        result, in the order of arrival. An error that a worker raises is raised here.
         """
-        self._waiting: deque[Iterable[KeyT]] = deque(groups)
-        self._deaths = Counter[KeyT]()
+        self._waiting: deque[Iterable[KeyT]] = deque(groups)  # the groups that no worker has
+        self._deaths = Counter[KeyT]()  # the number of workers that have ended at each item
         while self._waiting or any(worker.items for worker in self._workers):
             self._spawn()
             for worker in self._workers:
@@ -312,15 +259,7 @@ class Pool(Generic[KeyT, ResultT]):
     def _handle_message(
         self, worker: Worker[KeyT, ResultT], started: Callable[[KeyT], object]
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Act on the next message of a worker; if it is a result, yield the item with it.
-
-        If the message is that the worker begins an item, ``started`` is called with the item.
-
-        Raises
-        ------
-        M2BridgeError
-            If the message is an error, which ends the batch; BatchError if workers do not start.
-        """
+        """Act on the next message of a worker; if it is a result, yield the item with it."""
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
@@ -336,20 +275,13 @@ class Pool(Generic[KeyT, ResultT]):
         else:  # the worker has done its first item
             worker.at_work = False
             item = worker.items.popleft()
-            if message.exhausted:
-                self._retire(worker)
+            if message.exhausted:  # a new worker performs the items that this one has not begun
+                self._put_back(worker)
+                worker.stop()
+                self._workers.remove(worker)
+                self._leaving = [left for left in self._leaving if left.process.is_alive()]
+                self._leaving.append(worker)
             yield item, message.result
-
-    def _retire(self, worker: Worker[KeyT, ResultT]) -> None:
-        """Let an exhausted worker end, and a new one perform the items that it has not begun.
-
-        The exhausted worker is kept in ``_leaving``, since the pool waits for its end on exit.
-        """
-        self._put_back(worker)
-        worker.stop()
-        self._workers.remove(worker)
-        self._leaving = [left for left in self._leaving if left.process.is_alive()]
-        self._leaving.append(worker)
 
     def _handle_exit(
         self, worker: Worker[KeyT, ResultT], *, beyond_limit: bool
@@ -358,17 +290,16 @@ class Pool(Generic[KeyT, ResultT]):
 
         The item at which it ended is yielded as lost if the worker was killed because the item was
         not done in time (``beyond_limit``), or if a worker has ended at this item before.
-
-        Raises
-        ------
-        BatchError
-            If too many workers in a row end before they begin an item.
         """
         self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
         if not worker.has_ever_begun:
-            self._count_false_start(status)
+            self._false_starts += 1
+            if self._false_starts >= MAX_FALSE_STARTS:
+                raise BatchError(
+                    f"worker processes end before they begin; the last one {exit_text(status)}"
+                )
         if not worker.at_work:  # the cause is not one of its items
             self._put_back(worker)
             return
@@ -381,20 +312,6 @@ class Pool(Generic[KeyT, ResultT]):
             yield item, self._batch.outcome_of_lost(item, status)
         else:  # the first death at this item
             self._waiting.appendleft([item])
-
-    def _count_false_start(self, status: int) -> None:
-        """Count a worker that ended with this exit status before it began any item.
-
-        Raises
-        ------
-        BatchError
-            If MAX_FALSE_STARTS workers in a row have ended so.
-        """
-        self._false_starts += 1
-        if self._false_starts >= MAX_FALSE_STARTS:
-            raise BatchError(
-                f"worker processes end before they begin; the last one {exit_text(status)}"
-            )
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
         """Take the items of this worker back, for the next free worker."""
@@ -476,12 +393,6 @@ def prepare(*modules: str) -> None:
 
     A server that is started imports ``modules`` for the workers; this function does not wait for
     that. One that runs already imports nothing.
-
-    Raises
-    ------
-    BatchError
-        If this process may not open enough files, there is no folder for the socket, or the server
-        cannot be started.
     """
     check_files(MIN_OPEN_FILES)
     # without modules the server imports the modules of an earlier call, if there are any
@@ -518,13 +429,7 @@ def _choose_folder() -> None:
 
 
 def check_files(least: int) -> None:
-    """Check that enough open files are allowed, before starting processes fails halfway.
-
-    Raises
-    ------
-    BatchError
-        If fewer are allowed.
-    """
+    """Check that enough open files are allowed, before starting processes fails halfway."""
     allowed = max_open_files()
     if allowed is not None and allowed < least:
         raise BatchError(
@@ -533,15 +438,7 @@ def check_files(least: int) -> None:
 
 
 def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
-    """Run a worker: receive groups of items and send a result for each, until the pipe closes.
-
-    Parameters
-    ----------
-    line : Connection
-        The pipe to the parent, which sends lists of items and receives a ``Message`` for each step.
-    batch : Batch
-        What is done with each item.
-    """
+    """Run a worker: receive groups of items and send a result for each, until the pipe closes."""
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
     limits.start()  # errors about a limit then advise to change the option --timeout

@@ -1,11 +1,12 @@
 """A function, or Macaulay2 code, applied to many items in parallel, resumable.
 
-The processes are the workers of a batch, or a Dask cluster. Items and functions are pickled. A
-folder of outcomes is resumed by the digests of the items and of the work.
+The processes are the workers of a batch, or a Dask cluster. Items and functions are pickled. The
+*work* is what is done with each item, a function or code. A :class:`Job` is an item as it is sent
+to a worker; an :class:`Outcome` is its result: its ``kind`` is ``computed``, or says why there is
+no value.
 
-The *work* is what is done with each item, a function or code. A :class:`Job` is an item as it is
-sent to a worker; an :class:`Outcome` is its result: its ``kind`` is ``computed``, or says why there
-is no value.
+A folder of outcomes is resumed by digests, each of an item and the *source* of the work: the code,
+or a text that identifies the function. A mistake in an argument raises InvalidCaseError.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import m2bridge
 from m2bridge.batch import MAX_ITEM_BYTES
@@ -45,21 +46,8 @@ def run_jobs(
     scheduler: str | None,
     progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
-    """Perform jobs; return their outcomes in order, and a summary.
-
-    Parameters
-    ----------
-    work : ItemWork
-        What is done with each item, and the folder, whose outcomes are not computed again.
-    jobs : sequence of Job
-    workers : int or None
-        The number of processes; one for each core if it is ``None``.
-    executor : str
-        ``processes`` or ``dask``.
-    scheduler : str or None
-        The address of a Dask cluster; ``None`` for one of this machine.
-    progress : Progress
-        The display.
+    """Perform the jobs whose outcomes are not in the folder of ``work``; return all outcomes in
+    order, and a summary. ``None`` is one worker for each core, or a Dask cluster of this machine.
     """
     done: dict[int, Outcome] = {}
     left = []
@@ -161,21 +149,38 @@ def run_many(
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None:
-        _check_number_of_workers(workers)
+        if not isinstance(workers, Integral) or isinstance(workers, bool):
+            raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
+        if workers < 1:
+            raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
     if scheduler is not None:
         check_kind("scheduler", scheduler, str, "the address of a Dask cluster")
         if executor != "dask":
             raise InvalidCaseError("scheduler", "has no effect without executor='dask'")
-    code_or_function = _CodeOrFunction.of(work)
+    code, function = "", b""
+    if isinstance(work, str):
+        code = source = work
+    elif callable(work):
+        advice = "; let it make such objects itself"
+        function = _pickled(work, "work", "the function", advice)
+        source = _source(work)
+    else:
+        kind = type(work).__name__
+        raise InvalidCaseError(
+            "work", f"must be Macaulay2 code as text, or a function, not a {kind}"
+        )
     memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if kinds_to_retry and folder is None:
         raise InvalidCaseError("retry", "has no effect without a folder of outcomes")
-    if folder is not None:
-        folder = _folder_of_outcomes(folder)
+    if folder is not None:  # it need not exist yet
+        check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
+        folder = Path(folder).absolute()
+        if folder.exists() and not folder.is_dir():
+            raise InvalidCaseError("folder", f"is the file '{folder}'; outcomes need a folder")
     item_work = ItemWork(
-        code=code_or_function.code,
-        function=code_or_function.function,
+        code=code,
+        function=function,
         timeout=timeout,
         memory=memory,
         folder=folder,
@@ -183,123 +188,55 @@ def run_many(
     )
     outcomes, _ = run_jobs(
         work=item_work,
-        jobs=_jobs(items, code_or_function.source),
+        jobs=_jobs(items, source),
         workers=workers,
         executor=executor,
         scheduler=scheduler,
         progress=progress_display(not progress),
     )
-    # values of code are in the JSON that workers and folders have; functions return objects
-    if code_or_function.is_code:
-        return [_decoded(outcome) for outcome in outcomes]
-    return outcomes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CodeOrFunction:
-    """What :func:`run_many` does with each item: Macaulay2 code, or a function.
-
-    The function is pickled, and empty for code, which may itself be the empty text. By the text
-    ``source`` a folder of outcomes recognises the work: it is the code, or identifies the function.
-    """
-
-    code: str = ""
-    function: bytes = b""
-    source: str
-
-    @property
-    def is_code(self) -> bool:
-        """Whether it is Macaulay2 code."""
-        return not self.function
-
-    @classmethod
-    def of(cls, work: object) -> Self:
-        """The code or function that a caller passes.
-
-        Raises
-        ------
-        InvalidCaseError
-            If it is anything else, or a function that cannot be pickled.
-        """
-        import cloudpickle
-
-        if isinstance(work, str):
-            return cls(code=work, source=work)
-        if not callable(work):
-            raise InvalidCaseError(
-                "work",
-                f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}",
-            )
+    if not item_work.is_code:
+        return outcomes
+    # values of code are in the JSON that workers and folders have
+    decoded = []
+    for outcome in outcomes:
         try:
-            function = cloudpickle.dumps(work)
-        except Exception as reason:  # it may use a lock or an open file
-            raise InvalidCaseError(
-                "work",
-                f"the function cannot be sent to a worker: {reason_of(reason)}; let it make such"
-                " objects itself",
-            ) from None
-        return cls(function=function, source=_source(work))
+            decoded.append(replace(outcome, value=value_of({"value": outcome.value})))
+        except M2BridgeError as error:  # Python has no such value
+            reason = reason_of(error)
+            decoded.append(replace(outcome, kind="failed", value=None, reason=reason))
+    return decoded
 
 
-def _check_number_of_workers(workers: object) -> None:
-    """Raise InvalidCaseError unless the number of processes is an integer and at least 1."""
-    if not isinstance(workers, Integral) or isinstance(workers, bool):
-        raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
-    if workers < 1:
-        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
+def _pickled(value: object, argument: str, subject: str, advice: str = "") -> bytes:
+    """Return the pickle of a value of an argument; InvalidCaseError if it has none."""
+    import cloudpickle
 
-
-def _folder_of_outcomes(folder: str | os.PathLike[str]) -> Path:
-    """Return the absolute path of the folder, which need not exist yet.
-
-    Raises
-    ------
-    InvalidCaseError
-        If ``folder`` is no path, or is the path of a file.
-    """
-    check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
-    path = Path(folder).absolute()
-    if path.exists() and not path.is_dir():
-        raise InvalidCaseError("folder", f"is the file '{path}'; outcomes need a folder")
-    return path
+    try:
+        data: bytes = cloudpickle.dumps(value)
+    except Exception as reason:  # it may use a lock or an open file
+        message = f"{subject} cannot be sent to a worker: {reason_of(reason)}{advice}"
+        raise InvalidCaseError(argument, message) from None
+    return data
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
-    """Return a job for each item, with a digest of the item and of the source of the work.
-
-    ``source`` is the code, or the text that identifies the function. By the digest the folder
-    identifies the items that are done.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an item cannot be pickled.
-    """
-    import cloudpickle
-
+    """Return a job for each item."""
     jobs = []
     for number, item in enumerate(items):
-        try:
-            data = cloudpickle.dumps(item)
-        except Exception as reason:
-            raise InvalidCaseError(
-                "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
-            ) from None
-        digest = _digest(source, _identifying_bytes(item, data))
+        identifying = data = _pickled(item, "items", f"item {number}")
+        with suppress(TypeError, ValueError):  # the pickle of a set is not the same in each process
+            # ideals and other values of m2bridge have a JSON of their own
+            value = item.to_json() if hasattr(item, "to_json") else item
+            identifying = json.dumps(value, sort_keys=True).encode()
+        digest = _digest(source, identifying)
         job = Job(number=number, name=f"item-{number:05d}", item=data, digest=digest)
         jobs.append(job)
     return jobs
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """Return a job for each file, named by the file as :func:`_names_of_jobs` says.
-
-    The digest of a job is made from the code, its packages and the content of the file.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a file cannot be read, or an outcome would replace it.
+    """Return a job for each file, refusing outcomes that would replace it; its digest is made from
+    the code, its packages and the content of the file.
     """
     names = _names_of_jobs(paths)
     jobs = []
@@ -310,7 +247,17 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=names[number], item=item, digest=digest))
-    _check_folder(work, jobs, paths)
+    if work.folder is None:
+        return jobs
+    items = {path.resolve() for path in paths}
+    for job in jobs:
+        for suffix in (".json", SUFFIX):
+            if work.folder.resolve() / f"{job.name}{suffix}" in items:
+                raise InvalidCaseError(
+                    "out",
+                    f"'{work.folder}' has the item '{job.name}{suffix}', which the outcome of"
+                    f" '{job.name}' would replace: name another folder",
+                )
     return jobs
 
 
@@ -339,70 +286,22 @@ def _have_files_of_their_own(names: Sequence[str]) -> bool:
     return len(files) == len(suffixes) * len(names)
 
 
-def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
-    """Raise InvalidCaseError if the file of an outcome would replace an item.
-
-    ``paths`` are the files of the items. The outcome of a job is stored in the folder of ``work``,
-    in a file with the name of the job; without a folder nothing is stored.
-    """
-    if work.folder is None:
-        return
-    items = {path.resolve() for path in paths}
-    folder = work.folder.resolve()
-    for job in jobs:
-        for suffix in (".json", SUFFIX):
-            if folder / f"{job.name}{suffix}" in items:
-                raise InvalidCaseError(
-                    "out",
-                    f"'{work.folder}' has the item '{job.name}{suffix}', which the outcome of"
-                    f" '{job.name}' would replace: name another folder",
-                )
-
-
-def _decoded(outcome: Outcome) -> Outcome:
-    """Return the outcome of code with its value as a Python object.
-
-    Before, the value is the JSON in which Macaulay2 sent it. The outcome is ``failed`` if Python
-    has no such value.
-    """
-    try:
-        return replace(outcome, value=value_of({"value": outcome.value}))
-    except M2BridgeError as error:
-        return replace(outcome, kind="failed", value=None, reason=reason_of(error))
-
-
 def _digest(*parts: str | bytes) -> str:
-    """Return the digest of the texts and bytes that identify an item and the work on it.
-
-    It also depends on the format of outcomes, so that those in another format are not taken.
-    """
+    """Return the digest of what identifies an item, its work, and the format of outcomes."""
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _identifying_bytes(item: Any, data: bytes) -> bytes:
-    """Return the bytes that identify an item: its JSON, or ``data``, its pickle, if it has none.
-
-    The pickle of a set, for example, is not the same in each process.
-    """
-    try:
-        # ideals and other values of m2bridge
-        if hasattr(item, "to_json"):
-            item = item.to_json()
-        return json.dumps(item, sort_keys=True).encode()
-    except (TypeError, ValueError):
-        return data
-
-
 def _source(function: Any) -> str:
-    """Return the text that identifies a function: its name and, where there is one, its source.
+    """Return the text that identifies a function: its name, its source, where there is one, and the
+    pickle of the values that it uses and its source does not show.
 
-    The values that it uses and its source does not show are added as they are pickled. A public
-    function of m2bridge is known by its name alone, in all releases.
+    A public function of m2bridge is known by its name alone, in all releases.
     """
     import cloudpickle
 
-    if public := _public_name(function):
-        return f"m2bridge.{public}"
+    name: str = getattr(function, "__qualname__", "")
+    if _named(m2bridge, name) is function:  # somebody else's may have the name of a public one
+        return f"m2bridge.{name}"
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
     text = f"{module}.{qualified_name}"
@@ -414,17 +313,23 @@ def _source(function: Any) -> str:
     return text
 
 
+def _named(module: Any, name: str) -> Any:
+    """Return what a module has under a name such as ``Ideal.radical``; ``None`` if nothing."""
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
+
+
 def _unshown_values(function: Any) -> list[Any]:
-    """Return the values that a function uses and its source does not show.
+    """Return the values that a function uses and its source does not show, but no global variables.
 
     They are the variables of a closure, the defaults, and the object of a bound method; an object
-    that is no function, such as a ``partial``, is such a value itself. Global variables are left
-    out. The list is empty for a class, and for a function that its module has under its name.
+    that is no function, such as a ``partial``, is such a value itself.
     """
     if not hasattr(function, "__qualname__"):
         return [function]
     module = sys.modules.get(getattr(function, "__module__", None) or "")
-    if inspect.isclass(function) or _found(module, function.__qualname__) is function:
+    if inspect.isclass(function) or _named(module, function.__qualname__) is function:
         return []
     values = list[Any]()
     # a function of a module written in C has the module in this place
@@ -439,18 +344,3 @@ def _unshown_values(function: Any) -> list[Any]:
         with suppress(ValueError):  # an empty cell
             values.append(cell.cell_contents)
     return values
-
-
-def _public_name(function: Any) -> str:
-    """Return the name of a public function of m2bridge, such as ``Ideal.radical``; else empty."""
-    name: str = getattr(function, "__qualname__", "")
-    # a function of somebody else may have the name of a public one
-    return name if _found(m2bridge, name) is function else ""
-
-
-def _found(module: Any, name: str) -> Any:
-    """Return what a module has under a name such as ``Ideal.radical``; ``None`` if nothing."""
-    found = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found

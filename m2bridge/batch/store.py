@@ -1,8 +1,12 @@
 """The tasks of a batch, and its folder of results, which is its whole state.
 
 A task is a case with questions about it. For each question the folder gets a file: a certificate,
-or an outcome that says why there is no certificate. Only one process at a time works on a case,
-even among several batches.
+or an outcome that says why there is no certificate. The *answers* to a question are its verdicts,
+or the kind of its outcome. Only one process at a time works on a case, even among several batches.
+
+A file counts as missing if it is incomplete, or does not have the content that its name promises;
+``None`` stands for it, and for a limit that is not set. Limits are in seconds and bytes. A mistake
+in an argument raises InvalidCaseError; where nothing can be stored, a BatchError names the folder.
 """
 
 import errno
@@ -33,6 +37,8 @@ from m2bridge.maps.model import Model
 from m2bridge.results.sheet import visible
 from m2bridge.system import is_aside, write_all_aside, write_aside
 
+# Of kinds, ``died`` is Macaulay2 or the worker ended twice during the case; ``refused``: the case
+# is too large for all methods; ``not-applicable``: the question does not apply to the case.
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 SUFFIX = ".outcome.json"
@@ -40,27 +46,7 @@ SUFFIX = ".outcome.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
-    """Why a question has no certificate.
-
-    Parameters
-    ----------
-    family : str
-    case : dict
-    name : str
-        The name of the case, as in :class:`~m2bridge.certificates.form.Certificate`.
-    question : str
-    kind : {"timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"}
-        ``died``: Macaulay2 or the worker ended twice during this case. ``refused``: the case is too
-        large for all methods. ``not-applicable``: the question does not apply to this case.
-    reason : str
-        One line for a person.
-    details : str
-        The traceback of an unexpected failure; empty otherwise.
-    timeout, memory : float, int or None
-        The limits of the batch, in seconds and bytes.
-    versions : dict of str to str
-        As :func:`versions` returns them.
-    """
+    """Why a question has no certificate."""
 
     family: str
     case: dict[str, Any]
@@ -68,18 +54,14 @@ class Unanswered:
     question: str
     kind: OutcomeKind
     reason: str
-    details: str
-    timeout: float | None
+    details: str  # the traceback of an unexpected failure, else empty
+    timeout: float | None  # this and the next field are the limits of the batch
     memory: int | None
     versions: dict[str, str]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
-        return asdict(self)
-
     def to_text(self) -> str:
         """Return the content of the file for this outcome."""
-        return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(asdict(self), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
 def kind_of(error: BaseException) -> OutcomeKind:
@@ -108,10 +90,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions that an outcome records, by program.
-
-    ``macaulay2`` is the version of Macaulay2 in words, such as ``1.24.11`` or ``none``.
-    """
+    """Return the versions that an outcome records; ``macaulay2`` is ``1.24.11`` or ``none``."""
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
 
 
@@ -168,29 +147,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The result of a task, or of an item of :mod:`m2bridge.batch.run_many`.
+    """The result of a task, or of an item of :mod:`m2bridge.batch.run_many`."""
 
-    Parameters
-    ----------
-    task : object
-        It has a name and an effort.
-    counts : Counter
-        The number of answers with each verdict, and with each kind of outcome.
-    seconds : float
-    held : bool
-        Another process is working on this case; nothing was done.
-    outcome : bytes
-        The pickled outcome of an item; empty for a task, whose answers are in the store.
-    reason : str
-        Why the item has no result; empty if it has one, and for a task.
-    """
-
-    task: Any
-    counts: Counter[str]
+    task: Any  # it has a name and an effort
+    counts: Counter[str]  # the number of answers of each kind
     seconds: float
-    held: bool = False
-    outcome: bytes = b""
-    reason: str = ""
+    held: bool = False  # another process is working on this case; nothing was done
+    outcome: bytes = b""  # the pickled outcome of an item; the answers of a task are in the store
+    reason: str = ""  # why an item has no result
 
 
 def count_answers(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
@@ -225,37 +189,28 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
         errors.check_kind("cases", model, (Model, AllSizesCase), "a list of models")
     errors.check_kind("check", check, str, "a text")
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
-    listed = tuple(_task(model, words) for model in models)
+    listed = []
+    for model in models:
+        task = Task(model, _questions(model, words))
+        listed.append(task)
+        length = len(task.name.encode())
+        if length > MAX_CASE_NAME_BYTES:
+            # the error names the first option of the case, which usually makes the name so long
+            named_by = [option.name for option in family(task.case.family).options]
+            raise errors.InvalidCaseError(
+                [*named_by, "family"][0],
+                f"the name '{task.name:.40}…' has {length} letters, and names of files have at"
+                f" most {MAX_CASE_NAME_BYTES}: 'dimension' and 'cross-check' have no such limit",
+            )
     if listed and not any(task.questions for task in listed):
         raise errors.InvalidCaseError("check", f"'{check}' contains no question about these cases")
-    return listed
-
-
-def _task(case: Model, words: Sequence[str]) -> Task:
-    """Return the task for a case; ``words`` are keys or names of questions, or such as ``all``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a question is unknown, or the name of the case is too long for a file.
-    """
-    task = Task(case, _questions(case, words))
-    length = len(task.name.encode())
-    if length > MAX_CASE_NAME_BYTES:
-        # the error names the first option of the case, which usually makes the name so long
-        named_by = [option.name for option in family(case.family).options]
-        raise errors.InvalidCaseError(
-            [*named_by, "family"][0],
-            f"the name '{task.name:.40}…' has {length} letters, and names of files have at most"
-            f" {MAX_CASE_NAME_BYTES}: 'dimension' and 'cross-check' have no such limit",
-        )
-    return task
+    return tuple(listed)
 
 
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     """Return the keys of the questions that the words mean for a case, each once.
 
-    A word is a key, a statement's name, ``all`` or ``reachable``: InvalidCaseError for another one.
+    A word is a key, a statement's name, ``all`` or ``reachable``.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -287,18 +242,19 @@ CLAIMS_FOLDER = ".claims"
 def case_lock(results: Path, name: str) -> Iterator[bool]:
     """Lock the case with this name during the block; the context is whether it was free.
 
-    ``results`` is the folder of the batch, in which the lock is a file.
-
-    The kernel holds the lock for this process, so it ends with the process in any case and is
-    never stale. On file systems without locks every case is free; then two batches may do the same
-    work, and the later certificate replaces the earlier one.
-
-    Raises
-    ------
-    BatchError
-        If the file or its folder is a link: nothing outside the folder is made or removed.
+    The lock is on a file in the folder of results. The kernel holds it for this process, so it ends
+    with the process in any case and is never stale. On file systems without locks every case is
+    free; then two batches may do the same work, and the later certificate replaces the earlier one.
+    If the file or its folder is a link, BatchError is raised: nothing outside the folder is made or
+    removed.
     """
-    with _claims(results) as claims, _opened(name, claims, _LOCK) as file:
+    path = results / CLAIMS_FOLDER
+    with suppress(FileExistsError):
+        path.mkdir()  # without parents: a deleted folder of results is not made again
+    with (
+        _opened(path, folder=None, flags=os.O_RDONLY | os.O_DIRECTORY) as claims,
+        _opened(name, claims, flags=os.O_WRONLY | os.O_CREAT) as file,
+    ):
         mine = False
         # The name must still lead to the file that was locked: its last owner may have removed it
         # meanwhile, and another process may have made a new one.
@@ -313,30 +269,9 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
                     os.unlink(name, dir_fd=claims)
 
 
-_LOCK = os.O_WRONLY | os.O_CREAT
-
-
-@contextmanager
-def _claims(results: Path) -> Iterator[int]:
-    """Open the folder of locks, made if it does not exist; the context is its descriptor."""
-    path = results / CLAIMS_FOLDER
-    with suppress(FileExistsError):
-        path.mkdir()  # without parents: a deleted folder of results is not made again
-    with _opened(path, folder=None, flags=os.O_RDONLY | os.O_DIRECTORY) as claims:
-        yield claims
-
-
 @contextmanager
 def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
-    """Open a file or folder, but no link, during the block; the context is its descriptor.
-
-    ``path`` is relative to the open ``folder``, if one is given.
-
-    Raises
-    ------
-    BatchError
-        If it is a link, or a file instead of a folder.
-    """
+    """Open a file or folder, but no link, in the open ``folder``; the context is its descriptor."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666, dir_fd=folder)
     except OSError as reason:
@@ -438,14 +373,16 @@ class Store:
                     continue
             outcome = outcome_name(task.name, question)
             if names is None or outcome in names:
-                kind = _outcome_in(self.folder / outcome, case)
-                if kind is not None and not self._is_tried_again(kind, outcome):
+                path = self.folder / outcome
+                kind = None
+                with suppress(*_UNREADABLE):
+                    kind = _content(path, SUFFIX, case)["kind"]
+                if kind not in KINDS:  # there is no usable outcome
+                    continue
+                is_tried_again = kind in self.retry and path.stat().st_mtime < self.since
+                if not is_tried_again:
                     answers[question] = (_WORDS_OF_KINDS.get(kind, kind),)
         return answers
-
-    def _is_tried_again(self, kind: OutcomeKind, name: str) -> bool:
-        """Whether the outcome of this kind in the file ``name`` counts as not done."""
-        return kind in self.retry and (self.folder / name).stat().st_mtime < self.since
 
     def check(self, tasks: Iterable[Task]) -> None:
         """Raise BatchError if a question of tasks that were performed has no file."""
@@ -565,10 +502,7 @@ def outcome_name(name: str, question: str) -> str:
 
 
 def certificate_of_outcome(path: Path) -> str:
-    """Return the name of the certificate in whose place the outcome at a path is.
-
-    It is empty if there is no usable outcome of this name.
-    """
+    """Return the name of the certificate in whose place a usable outcome is; else ''."""
     try:
         is_usable = _content(path, SUFFIX, case=None)["kind"] in KINDS
     except (*_UNREADABLE, OSError):
@@ -583,11 +517,7 @@ CaseInFile = tuple[str, dict[str, Any]]
 
 
 def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] | None:
-    """Return the verdicts in a certificate, or ``COMPUTED`` alone for a question without verdicts.
-
-    The result is ``None`` if there is no file at the path, or it is incomplete or not the
-    certificate of its name, or it is about another case than ``case``, if one is given.
-    """
+    """Return the verdicts in a certificate, ``COMPUTED`` alone for a question without verdicts."""
     try:
         answer = _content(path, ".json", case)["answer"]
         if "verdicts" not in answer:
@@ -597,23 +527,11 @@ def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] |
         return None
 
 
-def _outcome_in(path: Path, case: CaseInFile) -> OutcomeKind | None:
-    """Return the kind of the outcome at a path; ``None`` if there is no usable outcome."""
-    with suppress(*_UNREADABLE):
-        kind = _content(path, SUFFIX, case)["kind"]
-        return kind if kind in KINDS else None
-    return None
-
-
 def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]:
     """Return the content of the certificate or outcome at a path, whose name ends in ``suffix``.
 
-    Raises
-    ------
-    CertificateError
-        If the content belongs to a file of another name, or is about another case than ``case``.
-    FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError
-        If there is no such file, or it is incomplete.
+    In addition to errors of reading, CertificateError is raised if the content belongs to a file of
+    another name, or is about another case than ``case``, if one is given.
     """
     data: dict[str, Any] = read_json(text_of_file(path))
     name = file_name(data["name"], data["question"])

@@ -35,34 +35,17 @@ ITSELF = "m2bridge itself"
 
 @dataclass(frozen=True, slots=True)
 class Verification(Batch[Path, VerifyResult]):
-    """The verification of files, each in a process with limits.
-
-    Parameters
-    ----------
-    timeout : float
-        Seconds of wall time for each file.
-    memory : int
-        Bytes of address space of a process that checks files.
-    check : callable, optional
-        A function of a module, used in place of ``verify_path``.
-    folders : sequence of Path, optional
-        Folders below which files may be read; ``None`` where this process is not confined.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a limit is invalid, too small to check anything, or too large for the system.
-    """
+    """The verification of files, each in a process with limits, which may be confined."""
 
     module: ClassVar[str] = "m2bridge.certification.verify"
     shutdown_seconds: ClassVar[float] = 0.0
-    timeout: float = 120.0
-    memory: int = 2 * 2**30
-    check: Check | None = None
+    timeout: float = 120.0  # seconds of wall time for each file
+    memory: int = 2 * 2**30  # bytes of address space of a process
+    check: Check | None = None  # a function of a module, used in place of ``verify_path``
     folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
-        """Raise InvalidCaseError if a limit is invalid, too small, or too large for the system."""
+        """Check the limits."""
         check_timeout(self.timeout)
         if self.memory < MIN_CHECK_MEMORY_BYTES:
             least = MIN_CHECK_MEMORY_BYTES // 2**20
@@ -79,11 +62,7 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file at which two workers have ended, or one that was too slow.
-
-        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
-        killed because the file exceeded its limit of time.
-        """
+        """Return the finding for a file at which two workers ended, or one was too slow."""
         name = str(path)
         if status is None:
             # ``more`` is the advice how to give more time
@@ -99,25 +78,14 @@ class Verification(Batch[Path, VerifyResult]):
 
 
 class Checker(Performer[Path, VerifyResult]):
-    """Verifies files one after the other, in a worker process.
-
-    Parameters
-    ----------
-    check : callable
-        Returns the finding for a path, like ``verify_path``.
-    folders : sequence of Path, optional
-        Folders below which files may be read; ``None`` where this process is not confined.
-    """
+    """Verifies files one after the other, in a worker process."""
 
     def __init__(self, check: Check, folders: Sequence[Path] | None = None) -> None:
         self._check = check
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """Return the finding for a file.
-
-        If the process is confined, the finding quotes nothing from a file that is no certificate.
-        """
+        """Return the finding for a file; if confined, quote nothing but certificates."""
         finding = self._finding(path)
         # findings of these kinds may quote a file that is no certificate, but somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
@@ -135,18 +103,15 @@ class Checker(Performer[Path, VerifyResult]):
         except MemoryError:
             os._exit(OUT_OF_MEMORY_STATUS)
         except OSError as reason:
-            found = str(reason.strerror or reason)
-            return VerifyResult("failed", str(path), check="reading", found=found)
+            text = str(reason.strerror or reason)
+            return VerifyResult("failed", str(path), check="reading", found=text)
         # Any error becomes the finding for this file and does not affect the other files.
         except Exception as reason:
-            found = reason_of(reason)
-            return VerifyResult("failed", str(path), check=ITSELF, found=found)
+            text = reason_of(reason)
+            return VerifyResult("failed", str(path), check=ITSELF, found=text)
 
     def __enter__(self) -> Self:
-        """Drop output and dumps of libraries that abort the process; confine it to the folders.
-
-        Libraries write to the standard error of the process, whose descriptor is 2.
-        """
+        """Drop output and dumps of libraries that abort the process; confine it to the folders."""
         leave_no_dump()
         if self._folders is not None:
             reading.confine(self._folders)
@@ -162,19 +127,6 @@ def verify_files(
     """Verify files by :func:`m2bridge.certification.verify.verify_path`; return findings in order.
 
     Even if a file crashes the process that checks it, every file gets a finding.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-    verification : Verification, optional
-        With the time and memory for each file.
-    workers : int, optional
-        Number of processes; default: one for each core that this process may use.
-
-    Raises
-    ------
-    BatchError
-        If worker processes do not start.
     """
     # the server from which workers are forked imports these modules, once for all of them
     prepare(Verification.module, "m2bridge.maps.singular_locus")
@@ -187,20 +139,16 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
     """Return the files in groups about the same functions, the largest groups first.
 
     Names of files about the same functions differ only after ``-t``, in the number of tokens and
-    the question: d3-dout2-a2-t2-3.4.json and d3-dout2-a2-t3-3.3.json are in one group. The
-    checker caches its last cases, so files of one group are verified faster. A file with an
-    unusual name is verified as well, only more slowly.
+    the question: d3-dout2-a2-t2-3.4.json and d3-dout2-a2-t3-3.3.json are in one group. The checker
+    caches its last cases, so files of one group are verified faster. A file with an unusual name is
+    verified as well, only more slowly.
     """
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):
         functions, _, _ = path.name.partition("-t")
         groups.setdefault((path.parent, functions), []).append(path)
 
-    def size(group: list[Path]) -> int:
-        """Return the size of all files of a group, in bytes."""
-        return sum(map(_size, group))
-
-    return sorted(groups.values(), key=size, reverse=True)
+    return sorted(groups.values(), key=lambda group: sum(map(_size, group)), reverse=True)
 
 
 def _size(path: Path) -> int:

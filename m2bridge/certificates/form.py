@@ -56,8 +56,7 @@ class Content:
     """The mathematical part of a certificate; fields as in :class:`Certificate`.
 
     ``on_trust`` are the entries of ``trusted`` that follow from no theorem, only from the program
-    that made the certificate or from counts modulo primes. ``on_trust`` is not a field of a
-    certificate; only a checker sets it.
+    that made the certificate or from counts modulo primes; only a checker sets it.
     """
 
     answer: dict[str, Any]
@@ -148,26 +147,29 @@ class Certificate:
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """Return the fields by name; nested values are those of the certificate, not copies."""
+        """Return the fields by name; nested values are shared with the certificate, not copies."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Return the certificate with these fields: the inverse of :meth:`to_json`.
 
-        Raises
-        ------
-        CertificateError
-            If a field is missing, unknown, or of a different form, or another schema is named and
-            no release wrote it. The checker of the family later decides whether the family, case
-            and question exist.
-        OtherReleaseError
-            If another release wrote it in another schema.
+        CertificateError is raised if a field is missing, unknown, or of a different form, or
+        another schema is named and no release wrote it; OtherReleaseError if another release wrote
+        it in another schema. The checker of the family later decides whether the family, case and
+        question exist.
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
-        if data.get("schema") != SCHEMA:
-            raise _error_of_another_schema(data)
+        schema = data.get("schema")
+        if schema != SCHEMA:
+            message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
+            # schema 1 has ``versions`` as a field of the certificate
+            release = _release(data.get("reported")) or _release(data)
+            # without a release, or with another thing than a number as schema, no release wrote it
+            if release and type(schema) is int:
+                raise OtherReleaseError(f"{message}; {other_release_message(release)}")
+            raise CertificateError(message)
         missing_or_unknown = sorted(_FORM.keys() ^ data.keys())
         if missing_or_unknown:
             field_list = ", ".join(missing_or_unknown)
@@ -183,21 +185,6 @@ class Certificate:
         return _canonical(self._fields(), indent=1) + "\n"
 
     __str__ = to_text
-
-
-def _error_of_another_schema(data: dict[str, Any]) -> CertificateError | OtherReleaseError:
-    """Return the error for the fields of a file whose schema is not :data:`SCHEMA`.
-
-    It is an OtherReleaseError, with advice, if a release wrote the file; else a CertificateError.
-    """
-    schema = data.get("schema")
-    message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
-    # schema 1 has ``versions`` as a field of the certificate
-    release = _release(data.get("reported")) or _release(data)
-    # without a release, or with something else than a number as schema, no release wrote it
-    if release != "" and type(schema) is int:
-        return OtherReleaseError(f"{message}; {other_release_message(release)}")
-    return CertificateError(message)
 
 
 def file_name(name: str, question: str) -> str:
@@ -219,18 +206,12 @@ def digest(text: str) -> str:
 
 
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
-    """Return the canonical JSON text of fields: keys sorted, letters as they are, no NaN.
-
-    ``layout`` are the arguments ``indent`` and ``separators`` of ``json.dumps``.
-    """
+    """Return the canonical JSON text of fields: keys sorted, letters as they are, no NaN."""
     return json.dumps(fields, sort_keys=True, ensure_ascii=False, allow_nan=False, **layout)
 
 
 def _release(reported: Any) -> str:
-    """Return the release of m2bridge in the field ``reported``; empty if there is none.
-
-    The value is unchecked and may be of any type.
-    """
+    """Return the release of m2bridge in the unchecked field ``reported``, or ''."""
     versions = reported.get("versions") if isinstance(reported, dict) else None
     release = versions.get("m2bridge") if isinstance(versions, dict) else None
     if isinstance(release, str) and _RELEASE.fullmatch(release):
@@ -308,10 +289,7 @@ def names_a_question(family: Any, case: Any, name: Any, question: Any) -> bool:
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate to its file in a folder, atomically, and return the path.
-
-    The file has the name :attr:`Certificate.file_name`; one that exists is replaced.
-    """
+    """Write a certificate to its file in a folder, atomically, and return the path."""
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
@@ -320,16 +298,8 @@ def write(certificate: Certificate, folder: Path) -> Path:
 def text_of_file(path: Path, most: int = MAX_CERTIFICATE_BYTES) -> str:
     """Return the text of a regular file of at most ``most`` bytes.
 
-    Raises
-    ------
-    CertificateError
-        If it is not a regular file: a pipe or device may never end.
-    TooExpensiveError
-        If the file is larger.
-    UnicodeDecodeError
-        If it is not UTF-8.
-    OSError
-        If the file cannot be read.
+    CertificateError is raised for a pipe or device, which may never end, and TooExpensiveError for
+    a larger file.
     """
     if not path.is_file():
         raise CertificateError("not a file")
@@ -351,17 +321,9 @@ def text_of_file(path: Path, most: int = MAX_CERTIFICATE_BYTES) -> str:
 def read(path: Path) -> Certificate:
     """Read a certificate from a file of any name.
 
-    Raises
-    ------
-    CertificateError
-        If the file is no JSON in UTF-8, or has too many brackets inside one another, or no
-        certificate, or differs from the text that :func:`write` writes for its certificate.
-    OtherReleaseError
-        If another release wrote it in another schema.
-    TooExpensiveError
-        If the file is too large.
-    OSError
-        If the file cannot be read.
+    CertificateError is raised if the file is no certificate, or differs from the text that
+    :func:`write` writes for it; OtherReleaseError if another release wrote it in another schema;
+    TooExpensiveError if it is too large; OSError if it cannot be read.
     """
     try:
         text = text_of_file(path)
@@ -377,27 +339,19 @@ def read(path: Path) -> Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first place at which a stored value differs from the one that was found.
+    """The first place where a stored value differs from the one found, both as short JSON."""
 
-    Parameters
-    ----------
-    place : str
-        The path of the value, such as ``evidence.orbits[3].fibre_length``.
-    stored, found : str
-        The values as JSON, shortened.
-    """
-
-    place: str
+    place: str  # the path of the value, such as ``evidence.orbits[3].fibre_length``
     stored: str
     found: str
 
 
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
-    """Return the first difference between a stored and a found value; None if they are equal.
+    """Return the first difference between a stored and a found value at a place; None without one.
 
     Dictionaries with the same keys are compared key by key in sorted order, lists of the same
     length entry by entry; others differ as a whole. Values of different types differ: 1, 1.0 and
-    true are three values. ``place`` is the path of both values in the certificate.
+    true are three values.
     """
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):
@@ -413,39 +367,17 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
         return None
     if type(stored) is type(found) and stored == found:
         return None
-    return _difference_in_excerpts(stored, found, place)
-
-
-def _difference_in_excerpts(stored_value: Any, found_value: Any, place: str) -> Difference:
-    """Return the difference of two unequal values, with excerpts of their JSON texts.
-
-    Both excerpts begin at the same place, before the first character that differs.
-    """
-    stored = json.dumps(stored_value, ensure_ascii=False)
-    found = json.dumps(found_value, ensure_ascii=False)
-    first_difference = _common_length(stored, found)
-    start = max(first_difference - _MAX_SHOWN_CHARS // 2, 0)
-    return Difference(place, _excerpt(stored, start), _excerpt(found, start))
-
-
-def _common_length(first: str, second: str) -> int:
-    """Return the length of the common prefix of two texts."""
-    # not strict: one text may be longer
-    for i, (character, other) in enumerate(zip(first, second, strict=False)):
+    texts = [json.dumps(value, ensure_ascii=False) for value in (stored, found)]
+    # both excerpts begin at the same place, before the first character that differs
+    common = 0
+    for character, other in zip(*texts, strict=False):
         if character != other:
-            return i
-    return min(len(first), len(second))
-
-
-def _excerpt(text: str, start: int) -> str:
-    """Return at most _MAX_SHOWN_CHARS characters of a text from ``start`` on.
-
-    There are dots where the text is cut.
-    """
-    end = start + _MAX_SHOWN_CHARS
-    excerpt = text[start:end]
-    if start > 0:
-        excerpt = "…" + excerpt
-    if end < len(text):
-        excerpt += "…"
-    return excerpt
+            break
+        common += 1
+    start = max(common - _MAX_SHOWN_CHARS // 2, 0)
+    excerpts = []
+    for text in texts:
+        dots_before = "…" if start > 0 else ""
+        dots_after = "…" if start + _MAX_SHOWN_CHARS < len(text) else ""
+        excerpts.append(f"{dots_before}{text[start : start + _MAX_SHOWN_CHARS]}{dots_after}")
+    return Difference(place, *excerpts)

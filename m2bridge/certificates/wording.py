@@ -21,75 +21,33 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One statement in words.
-
-    Parameters
-    ----------
-    key, part : str
-        The number of the statement in the paper, or its name; and its part, empty if there is only
-        one.
-    text : str
-        The statement, with its hypotheses.
-    source : str
-        The place where the statement is made.
-    observable : str
-        The name of the quantity that the statement is about: ``dimension``, ``singular``, … .
-    machine_checked : str
-        The part of it that is formally verified for all sizes, and where; empty if none is.
-    version : int
-        1 for the first words of the statement, and one more for each later text or source.
-    """
+    """One statement in words."""
 
     key: str
     part: str
     text: str
     source: str
     observable: str
-    machine_checked: str = ""
-    version: int = 1
+    machine_checked: str = ""  # the part of it that is formally verified, and where
+    version: int = 1  # of its first words, and one more for each later text or source
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of all statements about a family.
-
-    Parameters
-    ----------
-    statements : tuple of Words
-    computed, trusted : dict of str to tuple of str
-        For each observable the computations for a verdict on it, and the lemmas on which the
-        verdict rests.
-    hypotheses : dict of str to str
-        For the name of each hypothesis the reason why a statement does not apply if it fails.
-    lemmas : dict of str to str
-        For the name of each lemma its words, with the place of its proof.
-    closure : dict of str to object
-        For each method to compute a Zariski closure the lemmas that it takes on trust, by name or
-        in words.
-    phrases : dict of str to str
-        Sets of cases in words, with the conditions that they abbreviate.
-    former : tuple of Words
-        Statements in former words, so that certificates with these words are still verified.
-    reworded : dict of str to str
-        For the former words of a lemma or a hypothesis the present ones.
-    former_sources : dict of str to str
-        For the former beginning of sources the present one.
-    remarks : dict of str to str
-        For the name of each remark its words: agreement of independent methods, names of
-        formulas, and the like.
-    """
+    """The words of all statements about a family; its dictionaries are by names."""
 
     statements: tuple[Words, ...]
-    former: tuple[Words, ...]
-    reworded: dict[str, str]
-    former_sources: dict[str, str]
+    former: tuple[Words, ...]  # statements in former words
+    reworded: dict[str, str]  # the present words of a lemma or a hypothesis by the former ones
+    former_sources: dict[str, str]  # the present beginning of sources by the former one
+    # for each observable the computations for a verdict on it, and the lemmas behind the verdict
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
-    hypotheses: dict[str, str]
-    lemmas: dict[str, str]
-    closure: dict[str, Any]
-    phrases: dict[str, str]
-    remarks: dict[str, str]
+    hypotheses: dict[str, str]  # why a statement does not apply if one fails
+    lemmas: dict[str, str]  # words, with the place of the proof
+    closure: dict[str, Any]  # what each method to compute a closure takes on trust
+    phrases: dict[str, str]  # sets of cases in words, with the conditions that they abbreviate
+    remarks: dict[str, str]  # agreement of independent methods, names of formulas, and the like
 
     def about(self, key: str) -> tuple[Words, ...]:
         """Return the statements with this key, in their present words, in the order of the file."""
@@ -98,9 +56,9 @@ class Wording:
     def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
         """Return the statements with this key, each in the version whose words are in ``answer``.
 
-        ``answer`` is the answer of a certificate, which nothing has checked. If the words of a
-        statement in it belong to no version, the statement is listed in its present words, so that
-        the comparison with the answer shows the difference.
+        Nothing has checked the answer. If the words of a statement in it belong to no version, the
+        statement is listed in its present words, so that the comparison with the answer shows the
+        difference.
         """
         listed_words = []
         for present in self.about(key):
@@ -116,7 +74,7 @@ class Wording:
         """Return the present words of a lemma or hypothesis, if ``text`` is its former words.
 
         Words can have placeholders such as ``{widths}`` for numbers of the case, which the present
-        words then have too. Any other text is returned unchanged.
+        words then have too.
         """
         for former, present in self.reworded.items():
             match = _pattern(former).fullmatch(text)
@@ -136,10 +94,7 @@ class Wording:
         return source
 
     def _has_verdict_on(self, answer: Mapping[str, Any], words: Words) -> bool:
-        """Return whether the answer of a certificate has a verdict on a statement in these words.
-
-        A source may have its former beginning.
-        """
+        """Return whether an answer has a verdict on a statement in these words."""
         verdicts = answer.get("verdicts")
         if not isinstance(verdicts, list):
             return False
@@ -159,11 +114,7 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """Return the words of the statement with this key and part, as fields of a ``Statement``.
-
-        They are the fields of :class:`Words` without the version, and ``computed`` and ``trusted``
-        for verdicts on it.
-        """
+        """Return the words of a statement as fields of a ``Statement``, all but the version."""
         words = self.words(key, part)
         fields = asdict(words) | {
             "computed": self.computed[words.observable],
@@ -180,11 +131,7 @@ _NUMBERS = r"[0-9, ]{1,200}"
 
 @cache
 def _pattern(words: str) -> re.Pattern[str]:
-    """Return a regular expression for these words with any numbers in place of the placeholders.
-
-    ``the widths {widths} differ`` also fits ``the widths 2, 3 differ``: a placeholder ``{name}``
-    becomes a group with its name.
-    """
+    """Return a regular expression for these words with any numbers in place of the placeholders."""
     pattern = ""
     # the end of the last placeholder
     end = 0
@@ -198,64 +145,30 @@ def _pattern(words: str) -> re.Pattern[str]:
 @cache
 def wording(path: Path) -> Wording:
     """Return the wording of all statements about a family, from its file ``words.toml``."""
-    data = _read(path)
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    lemmas = data["lemmas"]
+    # words that are shared by several observables have a name
+    computations = data.get("computations", {})
+    computed, trusted = {}, {}
+    for observable, entry in data["observables"].items():
+        names_or_words = entry.get("computed", ())
+        computed[observable] = tuple(computations.get(text, text) for text in names_or_words)
+        trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
+    # ``former-lemmas`` maps the name of a lemma to the list of its former texts, and so on
+    reworded: dict[str, str] = {}
+    for kind in ("lemmas", "hypotheses", "closure"):
+        for name, former_texts in data.get(f"former-{kind}", {}).items():
+            reworded |= dict.fromkeys(former_texts, data[kind][name])
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
-        reworded=_present_by_former_words(data),
+        reworded=reworded,
         former_sources=data.get("former-sources", {}),
-        computed=_computed_by_observable(data),
-        trusted=_trusted_by_observable(data),
+        computed=computed,
+        trusted=trusted,
         hypotheses=data.get("hypotheses", {}),
-        lemmas=data["lemmas"],
+        lemmas=lemmas,
         closure=data.get("closure", {}),
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
     )
-
-
-def _computed_by_observable(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return for each observable what is computed for a verdict on it, in words.
-
-    ``data`` is the content of a file ``words.toml``. In it an observable has a list: each entry is
-    the name of a computation, whose words are under ``computations`` once for several observables,
-    or the words themselves.
-    """
-    words_by_name = data.get("computations", {})
-    computed = {}
-    for observable, entry in data["observables"].items():
-        names_or_words = entry.get("computed", ())
-        computed[observable] = tuple(words_by_name.get(text, text) for text in names_or_words)
-    return computed
-
-
-def _trusted_by_observable(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return for each observable the lemmas on which a verdict on it rests, in words.
-
-    ``data`` is the content of a file ``words.toml``, where an observable has their names.
-    """
-    lemmas = data["lemmas"]
-    trusted = {}
-    for observable, entry in data["observables"].items():
-        trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
-    return trusted
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return the content of a TOML file."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def _present_by_former_words(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return {former words: present words} for all lemmas, hypotheses and closures.
-
-    ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` maps the name of a
-    lemma to the list of its former texts, and ``lemmas`` to its present text; hypotheses and
-    closures are kept in the same way.
-    """
-    reworded = {}
-    for kind in ("lemmas", "hypotheses", "closure"):
-        for name, former_texts in data.get(f"former-{kind}", {}).items():
-            for former in former_texts:
-                reworded[former] = data[kind][name]
-    return reworded

@@ -5,10 +5,13 @@ certificate has the answer, the observations, the Macaulay2 program behind them,
 that cannot be checked: versions, seconds, memory. The checker of certificates is
 :mod:`m2bridge.checker`, which shares nothing with this file.
 
-A *question* has a key, such as that of a theorem, ``3.4``, whose parts are statements. A *program*
-is a text in Macaulay2, with the names of the scripts (``libraries``) that it shares with other
-programs; a certificate has the SHA-256 of each. The *content* of a certificate is its answer, the
-evidence from which this follows, and the lemmas that it takes on trust.
+A *question* has a key, such as ``3.4``, the number of a theorem, whose parts are statements. A
+*program* is a text in Macaulay2, with the names of the scripts (``libraries``) that it shares with
+other programs; a certificate has the SHA-256 of each. The *content* of a certificate is its answer,
+the evidence from which this follows, and the lemmas that it takes on trust. ``None`` is a program
+that is not needed, an engine that is not used, or an observation of a model of which nothing that a
+checker recomputes can be observed. InvalidCaseError says that there is no such family, case or
+question.
 """
 
 import platform
@@ -16,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
@@ -30,7 +33,7 @@ from m2bridge.certificates.form import (
     digest,
 )
 from m2bridge.crosscheck.scope import numbers_text, plain_text, weights_text
-from m2bridge.crosscheck.verdict import Verdict, from_certificate, verdicts_on
+from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -39,7 +42,7 @@ from m2bridge.families.registry import family
 from m2bridge.limits import limited
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text
-from m2bridge.statements.statement import Statement, Witness, sharing_one_observation
+from m2bridge.statements.statement import Statement, sharing_one_observation
 from m2bridge.system import m2script
 
 FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
@@ -55,21 +58,16 @@ of these texts with the present one, and they compute the same.
 
 
 def program_difference(certificate: Certificate) -> Difference | None:
-    """Return the first difference between the program of a certificate and that of this release.
+    """Return the first difference between the program of a certificate and the program of this
+    release.
 
-    ``None`` if there is no difference. A shared script of a former release that is listed in
-    :data:`FORMER_SCRIPTS` counts as the present one.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such family, case or question.
-    TooLargeError
-        If the case is too large for this release to write a program.
+    A shared script of a former release that is listed in :data:`FORMER_SCRIPTS` counts as the
+    present one. TooLargeError is raised if the case is too large for this release to write a
+    program.
     """
     model = family(certificate.family).from_json(certificate.case)
     # the program of this release
-    text, digests = _program(_script(certificate.family, certificate.question, model))
+    text, digests = _text_and_digests(_script(certificate.family, certificate.question, model))
     stored_digests = certificate.libraries
     # a former text that computes the same counts as the present one
     for name in stored_digests.keys() & digests.keys():
@@ -83,15 +81,12 @@ def program_difference(certificate: Certificate) -> Difference | None:
 
 @lru_cache(maxsize=256)
 def _script(family_name: str, question: str, model: Any) -> Script | None:
-    """Return the program for the question with this key about a model; ``None`` if it needs none.
-
-    The last programs are kept.
-    """
+    """Return the program for the question with this key about a model; the last ones are kept."""
     return question_of(family_name, question).script(model)
 
 
 def rests_on_program(certificate: Certificate) -> bool:
-    """Return whether a certificate must be refused if its program is not that of this release.
+    """Return whether a certificate must be refused with a program that this release does not write.
 
     It must be if this release wrote it, since there is exactly one program for each case and
     question. The programs of other releases are unknown here: a certificate of another release must
@@ -103,38 +98,30 @@ def rests_on_program(certificate: Certificate) -> bool:
     return question_of(certificate.family, certificate.question).trusts_program(model)
 
 
-class ProgramText(NamedTuple):
-    """The text of a program, and {name: SHA-256} for the shared scripts that it uses."""
-
-    text: str
-    digests: dict[str, str]
-
-
-def _program(script: Script | None) -> ProgramText:
-    """Return the text and the digests of a program; both are empty without a program."""
+def _text_and_digests(script: Script | None) -> tuple[str, dict[str, str]]:
+    """Return the text of a program, and the digests of the shared scripts; empty without one."""
     if script is None:
-        return ProgramText(text="", digests={})
-    digests = {name: _script_digest(name) for name in script.libraries}
-    return ProgramText(script.body, digests)
+        return "", {}
+    return script.body, {name: _digest_of_script(name) for name in script.libraries}
 
 
 @cache
-def _script_digest(name: str) -> str:
+def _digest_of_script(name: str) -> str:
     """Return the SHA-256 of the shared script with this name."""
     return digest(m2script(name).read_text(encoding="utf-8"))
 
 
 STATEMENTS = "statements"
-"""The observation shared by all statements, unless those of a family are observed separately."""
+"""The observation shared by all statements, unless a family has them observed separately."""
 
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """Return {key: question} of the named family; raise InvalidCaseError if it is unknown.
+    """Return {key: question} of the named family.
 
-    Statements with the same key form one question. Those with ``separate_computation``, which can
-    be long and is done on demand only, form none, unless the family has a question of its own with
-    their key.
+    Statements with the same key form one question. Statements with ``separate_computation``, which
+    can be long and is done on demand only, form none, unless the family has a question of its own
+    with their key.
     """
     chosen_family = family(name)
     # by_key[key] = the statements with this key, without separate computations
@@ -150,13 +137,7 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
 
 
 def question_of(name: str, key: str) -> Question[Any, Any]:
-    """Return the question with this key about the named family.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the family or the question is unknown.
-    """
+    """Return the question with this key about the named family."""
     by_key = questions(name)
     if not isinstance(key, str) or key not in by_key:
         raise InvalidCaseError("check", f"unknown question '{key}': use {', '.join(by_key)}")
@@ -165,15 +146,7 @@ def question_of(name: str, key: str) -> Question[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedQuestion(Question[Any, Any]):
-    """The question whether the statements with one key are true.
-
-    Parameters
-    ----------
-    key : str
-    statements : tuple of Statement
-        The statements with this key, one for each part.
-    family : Family
-    """
+    """The question whether the statements with one key, one for each part, are true."""
 
     key: str
     statements: tuple[Statement, ...]
@@ -196,18 +169,11 @@ class StatedQuestion(Question[Any, Any]):
         return " ".join([STATEMENTS, *sorted(self._observables)])
 
     def observe(self, model: Any) -> Any:
-        """Observe the observables of the statements, by methods independent of the predictions.
-
-        The result is ``None`` if nothing that a checker recomputes can be observed of this model.
-        """
+        """Observe the observables of the statements, by methods independent of the predictions."""
         return model.observe(self._observables, certified=True)
 
     def content(self, model: Any, observed: Any) -> Content:
-        """Return the verdicts, the observed numbers behind them, and the lemmas.
-
-        ``observed`` is what :meth:`observe` returned, ``None`` if nothing was observed; then there
-        is no evidence and no lemma.
-        """
+        """Return the verdicts, the observed numbers behind them, and the lemmas."""
         verdicts = verdicts_on(self.statements, model, observed)
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
@@ -223,42 +189,41 @@ class StatedQuestion(Question[Any, Any]):
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """Return a row for each verdict, with sentences made from its numbers.
 
-        Statements appear in the words of the certificate, which may be those of another release.
+        Statements appear in the words of the certificate, which another release may have written.
         """
         rows = []
+        model = self.family.from_json(certificate.case)
+        orbits = certificate.evidence.get("orbits")
         # an answer has its verdicts in the order of the statements
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
-            verdict = self._verdict(statement, data, certificate)
+            verdict = from_certificate(
+                statement,
+                data,
+                model,
+                # families without orbits have no such evidence
+                orbits=len(orbits) if isinstance(orbits, list) else 0,
+                was_observed=bool(certificate.evidence),
+                numbers=model.numbers(statement.observable),
+            )
+            witness = verdict.witness
+            witness_text = ""
+            if witness is not None:
+                details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
+                witness_text = (
+                    f"at orbit {plain_text(witness.orbit)}: stated {value_text(witness.predicted)},"
+                    f" computed {value_text(witness.observed)} ({details})"
+                )
             row = AnswerRow(
                 name=name_with_part(statement.key, data["part"]),
                 text=data["text"],
                 verdict=data["verdict"],
                 reason=verdict.reason,
-                witness=_witness_text(verdict.witness),
+                witness=witness_text,
                 source=data["source"],
                 as_printed=verdict.as_printed,
             )
             rows.append(row)
         return rows
-
-    def _verdict(
-        self, statement: Statement, data: dict[str, Any], certificate: Certificate
-    ) -> Verdict:
-        """Return as a ``Verdict`` the verdict on a statement whose fields in a certificate are
-        ``data``.
-        """
-        orbits = certificate.evidence.get("orbits")
-        # families without orbits have no such evidence
-        orbit_count = len(orbits) if isinstance(orbits, list) else 0
-        model = self.family.from_json(certificate.case)
-        return from_certificate(
-            statement,
-            data,
-            model,
-            orbits=orbit_count,
-            was_observed=bool(certificate.evidence),
-            numbers=model.numbers(statement.observable),
-        )
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the statements: the key with each part."""
@@ -290,26 +255,14 @@ class StatedQuestion(Question[Any, Any]):
         return needed
 
 
-def _witness_text(witness: Witness | None) -> str:
-    """Return in words the orbit at which a statement fails, and the values that show it.
-
-    ``witness`` is None, and the text empty, if the verdict has no such orbit.
-    """
-    if witness is None:
-        return ""
-    values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
-    details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
-    return f"at orbit {plain_text(witness.orbit)}: {values} ({details})"
-
-
 @computation
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Return the certificate that answers one question about one case.
 
     ``model`` is the case, and ``question`` a key of :func:`questions`. ``engine`` is the session to
-    use, by default that of the enclosing ``with`` block, else the one shared in the process;
-    ``timeout`` is a number of seconds, by default no limit but that of an enclosing block. The
-    errors are those of :func:`certify_all`.
+    use, by default the session of the enclosing ``with`` block, else the one shared in the process;
+    ``timeout`` is a number of seconds, by default no limit but the limit of an enclosing block. The
+    errors are the errors of :func:`certify_all`.
 
     Examples
     --------
@@ -333,10 +286,10 @@ def certify_all(
     questions : sequence of str
         Keys of questions of the family, such as ``3.4``.
     engine : Engine, optional
-        The session to use; default: that of the enclosing ``with`` block, else the one shared in
-        the process.
+        The session to use; default: the session of the enclosing ``with`` block, else the one
+        shared in the process.
     timeout : float, optional
-        Seconds for all questions together; default: no limit but that of an enclosing block.
+        Seconds for all questions together; default: no limit but the limit of an enclosing block.
 
     Returns
     -------
@@ -356,101 +309,62 @@ def certify_all(
     if not isinstance(getattr(model, "family", None), str):
         raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
     chosen = [question_of(model.family, key) for key in questions]
-    _check_numbers(model.to_json())
-    needs_engine = any(question.needs_engine(model) for question in chosen)
-    # Macaulay2 starts only if it is needed
-    return _certificates(model, chosen, current() if needs_engine else None)
-
-
-def _check_numbers(case: dict[str, Any]) -> None:
-    """Raise InvalidCaseError for a number in a case that is too large for a certificate.
-
-    ``case`` maps names to numbers, lists of numbers, and words; words are not limited here.
-    """
-    for name, value in case.items():
-        numbers = value if isinstance(value, list) else [value]
-        for number in numbers:
+    for name, value in model.to_json().items():
+        for number in value if isinstance(value, list) else [value]:
             if isinstance(number, int) and number > MAX_CASE_NUMBER:
                 raise InvalidCaseError(name, f"must be at most {MAX_CASE_NUMBER} in a certificate")
-
-
-class MadeObservation(NamedTuple):
-    """An observation of a model, and the field ``reported`` of certificates that rest on it.
-
-    ``observed`` is None if nothing was observed. ``reported`` has versions, seconds and memory.
-    """
-
-    observed: Any
-    reported: dict[str, Any]
-
-
-def _certificates(
-    model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None
-) -> list[Certificate]:
-    """Return a certificate for each question; questions with the same observation share it.
-
-    ``engine`` is None if no question needs Macaulay2.
-    """
+    # Macaulay2 starts only if it is needed
+    engine = current() if any(question.needs_engine(model) for question in chosen) else None
     certificates = []
-    # made[name] = the observation with this name
-    made: dict[str, MadeObservation] = {}
-    for question in questions:
-        if question.observation not in made:
-            made[question.observation] = _observe(model, question, engine)
-        certificates.append(_certificate(model, question, made[question.observation]))
+    # the observation with each name, and the field ``reported`` of certificates that rest on it
+    observations: dict[str, tuple[Any, dict[str, Any]]] = {}
+    for question in chosen:
+        if question.observation not in observations:
+            observations[question.observation] = _observe(model, question, engine)
+        observed, reported = observations[question.observation]
+        content = question.content(model, observed)
+        # the program is part of the certificate: whoever distrusts both checkers can run it
+        text, digests = _text_and_digests(question.script(model))
+        certificate = Certificate(
+            schema=SCHEMA,
+            family=model.family,
+            case=model.to_json(),
+            name=family(model.family).label(model),
+            question=question.key,
+            answer=content.answer,
+            evidence=content.evidence,
+            trusted=list(content.trusted),
+            field=str(QQ),
+            script={"text": text, "digest": digest(text)},
+            libraries=digests,
+            reported=reported,
+        )
+        certificates.append(certificate.sealed())
     return certificates
 
 
-def _observe(model: Any, question: Question[Any, Any], engine: Engine | None) -> MadeObservation:
+def _observe(
+    model: Any, question: Question[Any, Any], engine: Engine | None
+) -> tuple[Any, dict[str, Any]]:
     """Return the observation of a model for a question, with what is reported about the run.
 
-    ``engine`` is ``None`` if no question needs Macaulay2. An engine other than a session does not
-    report its memory.
+    An engine other than a session does not report its memory.
     """
     if isinstance(engine, Session):
-        # so that the peak of memory is that of this observation
+        # so that the peak of memory is of this observation alone
         engine.forget_peak_memory()
     # no limit of time is added; the context measures the seconds
     with limited(None) as timer:
         observation = question.observe(model)
+        packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
         reported = {
-            "versions": _versions("none" if engine is None else engine.version),
+            "versions": {
+                "macaulay2": "none" if engine is None else engine.version,
+                "m2bridge": __version__,
+                **packages,
+                "python": platform.python_version(),
+            },
             "seconds": round(timer.seconds, 3),
             "peak_memory": engine.peak_memory if isinstance(engine, Session) else None,
         }
-    return MadeObservation(observation, reported)
-
-
-def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation) -> Certificate:
-    """Return the certificate that answers a question from an observation, with its digest."""
-    content = question.content(model, made.observed)
-    # the program is part of the certificate: whoever distrusts both checkers can run it
-    program = _program(question.script(model))
-    return Certificate(
-        schema=SCHEMA,
-        family=model.family,
-        case=model.to_json(),
-        name=family(model.family).label(model),
-        question=question.key,
-        answer=content.answer,
-        evidence=content.evidence,
-        trusted=list(content.trusted),
-        field=str(QQ),
-        script={"text": program.text, "digest": digest(program.text)},
-        libraries=program.digests,
-        reported=made.reported,
-    ).sealed()
-
-
-def _versions(macaulay2: str) -> dict[str, str]:
-    """Return {name: version} for all programs that a certificate reports.
-
-    ``macaulay2`` is the version of Macaulay2, or "none" if it was not needed.
-    """
-    packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
-    return {
-        "macaulay2": macaulay2,
-        "m2bridge": __version__,
-        **packages,
-        "python": platform.python_version(),
-    }
+    return observation, reported

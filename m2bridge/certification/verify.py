@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from m2bridge._version import __version__
-from m2bridge.certificates.form import Certificate, Difference, other_release_message
+from m2bridge.certificates.form import Certificate, other_release_message
 from m2bridge.certification.make import program_difference, rests_on_program
 from m2bridge.checker import verify as checker
 from m2bridge.checker.verify import VerifyResult
@@ -55,11 +55,6 @@ def verify_path(path: Path) -> VerifyResult:
 
     The file must have the name of its case and question, so that it is not taken for another
     certificate. Time and memory are limited by :func:`m2bridge.batch.verifying.verify_files`.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
     """
     certificate = checker.certificate_at(path)
     if isinstance(certificate, VerifyResult):
@@ -79,9 +74,9 @@ def verify_path(path: Path) -> VerifyResult:
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
     """Return the result for a certificate whose content is right, after a look at its program.
 
-    ``result`` is the result of the content. It is returned if the program is that of this release.
-    Otherwise the outcome is that of :func:`_of_another_program`; or ``too-expensive`` if the case
-    is too large for this release to write its program.
+    A program that is not this release's is not checked; if the content rests on it, the certificate
+    is rejected, or left to the other release that wrote it. The case may be too large for this
+    release to write its program.
     """
     try:
         program_change = program_difference(certificate)
@@ -91,18 +86,6 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
         )
     if program_change is None:
         return result
-    return _of_another_program(certificate, result, program_change)
-
-
-def _of_another_program(
-    certificate: Certificate, result: VerifyResult, program_change: Difference
-) -> VerifyResult:
-    """Return the result for right content with a program that is not that of this release.
-
-    ``result`` is the result of the content, and ``program_change`` says where the programs differ.
-    The outcome is ``program-not-checked`` if the content does not rest on the program; else
-    ``rejected`` if this release wrote the certificate, and ``other-release`` if another one did.
-    """
     if not rests_on_program(certificate):
         place = program_change.place
         remark = f"the answer is right; {place} is not this release's, and was not checked"
@@ -116,6 +99,6 @@ def _of_another_program(
     )
     if certificate.release == __version__:
         return rejected
-    # Another release may have a different program that is also right.
+    # another release may have a different program that is also right
     remarks = (other_release_message(certificate.release),)
     return replace(rejected, outcome="other-release", remarks=remarks)

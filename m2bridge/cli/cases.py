@@ -2,15 +2,18 @@
 
 A family is a set of models that numbers name, such as layers of attention (d, d', a, t) or
 polynomial networks (their widths); a case is one of them. The options of a command depend on the
-family that it names. So ``--family`` is looked for in the arguments before they are parsed.
+family that it names, so ``--family`` is looked for in the arguments before they are parsed. Here
+``options`` are the values of a command's options by name; those that name a case are taken out of
+them, and what is left are arguments of the computation.
 
 The time limit of a command counts from the start of the program, which ``clock().begin`` holds; it
-is 0 where no command was begun, and then the limit counts from the block that it limits.
+is 0 where no command was begun, and then the limit counts from the block that it limits. A mistake
+of the caller raises ``click.UsageError``, or InvalidCaseError with the name of the option.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -27,9 +30,7 @@ from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption, Family
-    from m2bridge.maps.chain import Chain
     from m2bridge.maps.model import Model
-    from m2bridge.maps.polynomial_map_model import MapModel
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -45,20 +46,11 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
-    """Return the shell completion of an option.
-
-    Parameters
-    ----------
-    words : callable
-        Returns the words that are possible, from the name of the family in the command line.
-    separator : str
-        What separates the words of an option that takes several, of which the last is completed.
-    """
+    """Return the completion of an option by words, which the family in the command line has."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the possible values of an option whose value so far is ``incomplete``."""
         complete_words, last_separator, begun = "", "", incomplete
         if separator:  # of "3.2,clo" the word "clo" is completed
             complete_words, last_separator, begun = incomplete.rpartition(separator)
@@ -70,11 +62,6 @@ def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> C
         return [CompletionItem(before + word) for word in possible if word.startswith(begun)]
 
     return complete
-
-
-def _families(family_name: str) -> Iterable[str]:
-    """Return the names of all families, whatever family is named."""
-    return family_names()
 
 
 def _statements(family_name: str) -> Iterable[str]:
@@ -96,7 +83,7 @@ def _kinds(family_name: str) -> Iterable[str]:
     return KINDS
 
 
-complete_families = _completion(_families)
+complete_families = _completion(lambda family_name: family_names())
 complete_statements = _completion(_statements)
 complete_questions = _completion(_questions, ",")
 complete_kinds = _completion(_kinds, ",")
@@ -119,25 +106,21 @@ def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter])
 
 
 class FamilyCommand(click.Command):
-    """A command with the options of the named family, such as ``--widths``.
-
-    ``several`` says whether each of these options takes several values, for a batch of cases.
-    """
+    """A command with the options of the named family; in a batch each takes ``several`` values."""
 
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family or map first, which determines the options that name a case; then parse.
-
-        After ``--family deep-attention`` these are the options of that family, such as
-        ``--widths``; with ``--map FILE`` there are none; else they are the options of the default
-        family.
-        """
+        """Replace the options that name a case by the named family's or map's; then parse."""
         name = value_of("--family", args)
         try:
             if name is not None:
-                options = self._options_of_family(name, args)
-                replace_case_options(ctx, options)
+                # in a batch the limit is for each case, so that loading a family has none; it
+                # counts from the begin of the command
+                limit = None if self.several else limit_in(args)
+                with limited(limit, begin=clock().begin or None):
+                    options = family(name).options
+                replace_case_options(ctx, [as_parameter(one, self.several) for one in options])
             elif value_of("--map", args) is not None:
                 replace_case_options(ctx, [])
         except InvalidCaseError:
@@ -146,30 +129,8 @@ class FamilyCommand(click.Command):
                 raise
         return super().parse_args(ctx, args)
 
-    def _options_of_family(self, name: str, args: Sequence[str]) -> list[click.Parameter]:
-        """Return the options of the family with this name, loaded within the limit in ``args``.
-
-        In a batch ``--timeout`` is a limit for each case, so that loading has none.
-
-        Raises
-        ------
-        InvalidCaseError
-            If there is no such family.
-        """
-        limit = None
-        if not self.several:
-            limit = limit_in(args)
-        # The limit counts from the begin of the command; that is 0 if no command was begun, and
-        # then, for None, the limit counts from here.
-        with limited(limit, begin=clock().begin or None):
-            options = family(name).options
-        return [as_parameter(option, self.several) for option in options]
-
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options, where the named family's replace the default family's.
-
-        Click calls this for parsing, help and completion.
-        """
+        """Return the options of the command, for parsing, help and completion."""
         params = super().get_params(ctx)
         if _REPLACED not in ctx.meta:  # neither a family nor a map is named
             return params
@@ -186,10 +147,7 @@ class FamilyBatch(FamilyCommand):
 
 
 def value_of(option: str, args: Sequence[str]) -> str | None:
-    """Return the value of an option such as ``--family`` in unparsed arguments, else ``None``.
-
-    It is written as ``--family NAME`` or ``--family=NAME``; the last one counts, as in click.
-    """
+    """Return the last value of an option such as ``--family`` in unparsed arguments."""
     value = None
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
@@ -211,13 +169,11 @@ def limit_in(args: Sequence[str]) -> float | None:
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
-    """Return click's parameter for an option of a family; the family itself reads its text.
-
-    Where ``several`` values are possible, the family fills in the default later.
-    """
+    """Return click's parameter for an option of a family; the family itself reads its text."""
     if option.positional:
         return click.Argument([option.name])
-    more: dict[str, Any] = {"help": _as_sentence(option.help), "default": None}
+    sentence = f"{option.help[:1].upper()}{option.help[1:]}."
+    more: dict[str, Any] = {"help": sentence, "default": None}
     if option.flag:  # the value true or false may also be given explicitly
         more |= {"is_flag": True, "flag_value": "true"}
     if not several:
@@ -225,22 +181,14 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
     return click.Option([f"--{option.name.strip('_').replace('_', '-')}", option.name], **more)
 
 
-def _as_sentence(phrase: str) -> str:
-    """Return a phrase that messages contain, the help of an option, as a sentence."""
-    return f"{phrase[:1].upper()}{phrase[1:]}."
-
-
 class MapFile(click.Path):
-    """A file with a polynomial map.
-
-    A number that is no file, as in ``closure 2 1``, is refused with a hint on how to name a case.
-    """
+    """A file with a polynomial map; for ``closure 2 1`` a hint says how to name a case."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path of an existing file; click calls this with the text ``value``."""
+        """Return the path of an existing file."""
         if str(value).isdigit() and not Path(value).exists():
             self.fail(
                 f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)",
@@ -277,28 +225,16 @@ def map_options(command: Command) -> Command:
 def family_with_all_sizes(
     name: str, options: Mapping[str, Any], *, without_effect: Iterable[str] = ()
 ) -> Family[Any]:
-    """Return the named family, after checking that ``--all-sizes`` means something for it.
-
-    With ``--all-sizes`` a command is about all cases of the family at once, over QQ, so that an
-    option which names a case, or says how one case is computed, is refused.
-
-    Parameters
-    ----------
-    name : str
-        The name of the family.
-    options : mapping
-        The values of the options of the command, by name; those left out have their defaults.
-    without_effect : iterable of str
-        Names of options that are refused, in addition to those that name a case.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no statement has a form for all sizes, or an option without effect is given.
-    """
+    """Return the named family; refuse what has no effect with ``--all-sizes``."""
     chosen = family(name)
     is_batch = "all_a" in options  # an option of certify alone
-    for option in _given_options(chosen, options, without_effect):
+    # in a batch the family itself fills in its defaults later
+    own_defaults = {one.name: None if is_batch else one.default for one in chosen.options}
+    defaults = own_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
+    for option in (*own_defaults, *without_effect):
+        value = options.get(option)  # a text, or what a text was read as; defaults are texts
+        if value in (None, False) or str(value) == defaults.get(option):
+            continue
         if option == "file":  # the parameter of --cases, and of --map
             option = "cases" if is_batch else "map"
         raise InvalidCaseError(
@@ -311,105 +247,44 @@ def family_with_all_sizes(
     return chosen
 
 
-def _given_options(
-    chosen: Family[Any], options: Mapping[str, Any], others: Iterable[str]
-) -> Iterator[str]:
-    """Yield the names of a family's options, and of ``others``, with values that are no defaults.
-
-    ``options`` are the values of the command's options by name. In a batch the default of an option
-    of the family is ``None``: the family fills in its default later.
-    """
-    case_defaults = {option.name: option.default for option in chosen.options}
-    is_batch = "all_a" in options  # an option of certify alone
-    if is_batch:
-        case_defaults = dict.fromkeys(case_defaults)
-    defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
-    for option in (*case_defaults, *others):
-        value = options.get(option)  # a text, or what a text was read as; defaults are texts
-        if value not in (None, False) and str(value) != defaults.get(option):
-            yield option
-
-
 def named_case(options: dict[str, Any]) -> Any:
-    """Take the options that name a case out of a command's options; return the model.
-
-    With a map in a file it is the model of the map, restricted to the coordinates that
-    ``--outputs`` names, if any; with ``--family`` a case of that family; else a case of the default
-    family. ``options`` are the values by name, of which those that name the case are removed.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the family or the case does not exist, or the case is not a single model; or if an
-        output is no coordinate of the map, or named twice.
-    click.UsageError
-        If the file cannot be read, or is given together with a family; if the argument FILE is
-        given together with ``--map`` or a case; or if ``--outputs`` is given without a map.
+    """Take the options that name a case out of a command's options; return its model: of the map in
+    a file, restricted to ``--outputs``, of a family, or of the default family.
     """
     name = options.pop("family", None)
-    file = _map_file(options)
+    file: Path | Text | None = options.pop("file", None)
+    argument: Path | Text | None = options.pop("named_file", None)
     outputs = options.pop("outputs", None)
+    if argument is not None:  # FILE is short for --map FILE
+        if any(one is not None for one in (file, *map(options.get, _NUMBERS))):
+            raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
+        file = argument
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        return _map_in_file(file, outputs)
+        with importing():  # SymPy
+            from m2bridge.maps.polynomial_map_model import read_model
+
+        model = read_file(file, read_model)
+        if outputs is None:
+            return model
+        return model.restricted_to([output.strip() for output in outputs.split(",")])
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is not None:
         return _case_of_family(family(name), options)
-    return _default_case(options)
-
-
-def _map_file(options: dict[str, Any]) -> Path | Text | None:
-    """Take ``--map FILE`` and the argument FILE out of the options; return the file with the map.
-
-    The argument is short for ``--map``, and excludes d, d' and a. ``None`` if neither is given.
-
-    Raises
-    ------
-    click.UsageError
-        If the argument is given together with ``--map`` or a case.
-    """
-    file: Path | Text | None = options.pop("file", None)
-    argument: Path | Text | None = options.pop("named_file", None)
-    if argument is None:
-        return file
-    others = [file, *(options.get(option) for option in _NUMBERS)]
-    if any(other is not None for other in others):
-        raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
-    return argument
-
-
-def _map_in_file(file: Path | Text, outputs: str | None) -> MapModel | Chain:
-    """Return the model of the map in a file, restricted to the coordinates ``outputs``.
-
-    These are names with commas between them, as in ``x,y``; all coordinates if it is ``None``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an output is no coordinate of the map, or named twice.
-    click.UsageError
-        If the file cannot be read, or has no map.
-    """
-    # imported here, within the time limit, as it imports SymPy
-    with importing():
-        from m2bridge.maps.polynomial_map_model import read_model
-
-    model = read_file(file, read_model)
-    if outputs is None:
-        return model
-    return model.restricted_to([output.strip() for output in outputs.split(",")])
+    meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}
+    for option, meaning in meanings.items():
+        if options[option] is None:
+            raise InvalidCaseError(
+                option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"
+            )
+    sizes = {size: options.pop(size) for size in ("d", "d_out", "a", "t")}
+    return family(DEFAULT_FAMILY).build(**sizes)
 
 
 def _case_of_family(chosen: Family[Any], options: dict[str, Any]) -> Model:
-    """Take the options of a family out of a command's options; return the case that they name.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such case, or it is not a single model.
-    """
+    """Take the options of a family out of a command's options; return the case that they name."""
     from m2bridge.maps.model import Model
 
     texts = {option.name: options.pop(option.name, None) for option in chosen.options}
@@ -422,31 +297,9 @@ def _case_of_family(chosen: Family[Any], options: dict[str, Any]) -> Model:
     return model
 
 
-def _default_case(options: dict[str, Any]) -> Model:
-    """Take d, d', a and t out of the options; return the model of the default family.
-
-    Raises
-    ------
-    InvalidCaseError
-        If d or d' is missing, or there is no such case.
-    """
-    meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}
-    for option, meaning in meanings.items():
-        if options[option] is None:
-            raise InvalidCaseError(
-                option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"
-            )
-    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
-    model: Model = family(DEFAULT_FAMILY).build(**sizes)
-    return model
-
-
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in place of a file, passed to a tool of ``mcp``: its content.
-
-    ``name`` stands for the name of a file in messages.
-    """
+    """A text in place of a file, passed to a tool of ``mcp``; messages call it ``name``."""
 
     name: str
     content: str
@@ -460,11 +313,6 @@ def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> Com
 
     Where a server reads files for assistants, errors say a position in the file but quote nothing
     of it; a :class:`Text` came from the assistant itself and may be quoted.
-
-    Raises
-    ------
-    click.UsageError
-        If the file cannot be read, or the reader refuses its content.
     """
     try:
         if isinstance(file, Text):

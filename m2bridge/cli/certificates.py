@@ -28,7 +28,7 @@ from m2bridge.cli.cases import (
 from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.registry import family
+from m2bridge.families import registry
 from m2bridge.limits import importing, limited
 from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural, visible
 
@@ -123,48 +123,38 @@ def certify_command(
     from m2bridge.batch.cases import ordered
     from m2bridge.batch.plan import outcome_kinds, plan, progress_display, results_folder, run
     from m2bridge.batch.plan_file import write_plan
+    from m2bridge.batch.pool import prepare
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
     cases = ordered(_cases(family, options))
     if options["executor"] == "processes":
-        _prepare_workers({case.family for case in cases})
+        # the process from which workers are forked imports the modules of families meanwhile
+        names = sorted({case.family for case in cases})
+        modules = chain.from_iterable(registry.family(name).modules for name in names)
+        prepare("m2bridge.batch.executors", *modules)
     all_tasks = tasks(cases, check)
     store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)  # the JSON is alone on standard output
     if planned.unusable:
-        click.echo(_note_on_unusable(planned.unusable), err=True)
+        first, *others = map(visible, planned.unusable)
+        more = f" and {plural(len(others), 'other')}" if others else ""
+        click.echo(
+            "Note: files that are not the certificate of their name will be replaced:"
+            f" {first}{more}",
+            err=True,
+        )
     # The plan comes first, so that it also says what an interrupted batch left out. A complete
     # folder that can only be read stays as it is.
     if planned.left or os.access(store.folder, os.W_OK):
         write_plan(all_tasks, store)
     # run makes the executor itself, and only if a task is left
-    make_executor = partial(_executor, store, planned, options)
-    summary = run(planned, make_executor, progress_display(quiet))
+    start = partial(_executor, store, planned, options)
+    summary = run(planned, start, progress_display(quiet))
     store.check(all_tasks)  # a file may have been deleted meanwhile
     return show_batch(summary, as_json, quiet, exit_zero)
-
-
-def _note_on_unusable(names: Sequence[str]) -> str:
-    """Return the note that files, at least one, will be replaced; it names the first of them."""
-    first, *others = map(visible, names)
-    files = first
-    if others:
-        files += f" and {plural(len(others), 'other')}"
-    return f"Note: files that are not the certificate of their name will be replaced: {files}"
-
-
-def _prepare_workers(names: Iterable[str]) -> None:
-    """Start the process from which workers are forked, so that it imports modules meanwhile.
-
-    ``names`` are the names of the families of the cases, whose modules workers need.
-    """
-    from m2bridge.batch.pool import prepare
-
-    modules = chain.from_iterable(family(name).modules for name in sorted(names))
-    prepare("m2bridge.batch.executors", *modules)
 
 
 def _check_workers(
@@ -183,28 +173,22 @@ def _check_workers(
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Model]:
-    """Return the cases of the family with this name that the options of the command name.
-
-    They are a grid (all combinations of the given numbers), the cases in the file ``--cases``, or
-    with ``--all-sizes`` the one case that is about all sizes.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an option is invalid or excludes another one, or there are no cases.
+    """Return the cases of the named family that the options name: a grid (all combinations of
+    numbers), the cases in the file ``--cases``, or with ``--all-sizes`` the one case about all
+    sizes.
     """
     from m2bridge.batch.cases import grid, read_cases
 
     if options["all_sizes"]:
         of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
         # all_sizes is the name of another family, whose one case is all sizes of this family
-        return [family(of_one_size.all_sizes).build()]
-    chosen = family(name)
+        return [registry.family(of_one_size.all_sizes).build()]
+    chosen = registry.family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        given = [option for option, value in texts.items() if value is not None]
-        if given:
-            raise InvalidCaseError(given[0], "has no effect with --cases")
+        for option, value in texts.items():
+            if value is not None:
+                raise InvalidCaseError(option, "has no effect with --cases")
         with limited(options["timeout"]):  # a pipe could otherwise block for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
     return grid(chosen, texts, options["all_a"])
@@ -213,11 +197,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Model]:
 def _executor(
     store: Store, planned: Plan, options: dict[str, Any]
 ) -> Serial | Dask[Task, TaskResult] | Pool[Task, TaskResult]:
-    """Return the executor that performs the unfinished tasks: serial, a pool, or Dask.
-
-    ``store`` is the folder of results, ``planned.left`` are the tasks with unanswered questions,
-    and ``options`` are the command's options by name.
-    """
+    """Return the executor that performs the unfinished tasks: serial, a pool, or Dask."""
     executor, program = options["executor"], options["program"]
     with importing():
         from m2bridge.batch.executors import Dask, Serial, Settings
@@ -254,6 +234,12 @@ _CODES = {
 """The exit code for each outcome of a check."""
 
 _WORST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
+
+_SENTENCES = {
+    "accepted-on-trust": "accepted on trust in Macaulay2, or in primes, where no proof decides",
+    "other-release": "for another release to verify; nothing is decided here",
+}
+"""What the summary adds about the certificates with an outcome."""
 
 
 @click.command("verify", epilog="Example: m2bridge verify results")
@@ -321,8 +307,14 @@ def verify_command(
         answered = set(filter(None, map(certificate_of_outcome, outcomes)))
         compared = compare_with_plans(plans, {path.name for path in files}, answered)
     counts: Counter[str] = Counter(finding.outcome for finding in findings)
-    table = _table(findings)
-    summary = _summary(counts, skipped)
+    rows = [(finding.name, finding.outcome, _remark(finding)) for finding in findings]
+    cells = [tuple(map(on_one_line, row)) for row in rows]
+    table = Sheet("", [Table(("certificate", "outcome", ""), cells)])
+    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+    summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"
+    for outcome, sentence in _SENTENCES.items():
+        if counts[outcome]:
+            summary += f"\n  {plural(counts[outcome], 'certificate')} {sentence}"
     if plans or any(path.is_dir() for path in paths):  # whoever names certificates chooses them
         summary += "".join(f"\n  {sentence}" for sentence in compared.sentences)
     if as_json:
@@ -345,40 +337,8 @@ def verify_command(
     return next((code for code in _WORST_FIRST if code in codes), DONE)
 
 
-def _table(findings: Iterable[VerifyResult]) -> Sheet:
-    """Return the table of verified certificates: name, outcome, and a difference or reason."""
-    rows = []
-    for finding in findings:
-        remark = on_one_line(_remark(finding))
-        rows.append((on_one_line(finding.name), finding.outcome, remark))
-    return Sheet("", [Table(("certificate", "outcome", ""), rows)])
-
-
-def _summary(counts: Counter[str], skipped: str) -> str:
-    """Return the lines about all checks: how many certificates have each outcome.
-
-    ``counts[outcome]`` is that number. ``skipped`` ends the first line: it says how many outcomes
-    of a batch, which are no certificates, were skipped, and is empty if there were none.
-    """
-    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
-    summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"
-    if counts["accepted-on-trust"]:
-        trusted = plural(counts["accepted-on-trust"], "certificate")
-        summary += (
-            f"\n  {trusted} accepted on trust in Macaulay2, or in primes, where no proof decides"
-        )
-    if counts["other-release"]:
-        others = plural(counts["other-release"], "certificate")
-        summary += f"\n  {others} for another release to verify; nothing is decided here"
-    return summary
-
-
 def _why_nothing_to_verify(paths: Sequence[Path], skipped: str) -> str:
-    """Return the message that there is no certificate in the named folders.
-
-    ``paths`` are the folders; ``skipped`` says how many outcomes of a batch they have, which are
-    no certificates, and is empty if they have none.
-    """
+    """Return the message that the folders have no certificate, only what was ``skipped``."""
     if skipped:
         return f"there are no certificates to verify{skipped}; 'm2bridge report' shows the reasons"
     first = on_one_line(str(paths[0]))
@@ -395,40 +355,28 @@ def _why_nothing_to_verify(paths: Sequence[Path], skipped: str) -> str:
 
 
 def files_of_batches(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the named files, what batches leave below named folders, and unreadable folders.
+    """Yield named files and, of named folders, the files ``.json``, plans and unreadable folders
+    below.
 
-    Batches leave files ``.json`` and plans. Links to folders are not followed.
+    Links to folders are not followed.
     """
-    for path in paths:
-        if path.is_dir():
-            yield from sorted(_files_below(path))
-        else:
-            yield path
-
-
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files ``.json`` and the plans below a folder, then folders that cannot be read."""
     from m2bridge.batch.plan_file import PLAN_SUFFIX
 
-    unreadable: list[Path] = []
-
-    def keep(error: OSError) -> None:
-        """Note a folder that ``os.walk`` would leave out without a word."""
-        unreadable.append(Path(error.filename))
-
-    for parent, folders, files in os.walk(folder, onerror=keep):
-        # a folder with such a name is yielded too, so that its check says that it is no file
-        names = [name for name in (*folders, *files) if name.endswith((".json", PLAN_SUFFIX))]
-        yield from (Path(parent, name) for name in names)
-    yield from unreadable
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        unreadable: list[OSError] = []  # folders that ``os.walk`` would leave out without a word
+        matching: list[Path] = []
+        for parent, folders, files in os.walk(path, onerror=unreadable.append):
+            # a folder with such a name is yielded too, so that its check says that it is no file
+            names = [name for name in (*folders, *files) if name.endswith((".json", PLAN_SUFFIX))]
+            matching.extend(Path(parent, name) for name in names)
+        yield from sorted([*matching, *(Path(error.filename) for error in unreadable)])
 
 
 def _remark(finding: VerifyResult) -> str:
-    """Return what the table says of a certificate: the first difference, or a reason, or remarks.
-
-    Of ``finding``, ``check`` names the check that failed, ``stored`` is the value in the
-    certificate, and ``found`` is the value that the checker found, or why the check itself failed.
-    """
+    """Return the cell of the table for a certificate: a difference, a reason, or remarks."""
     if finding.outcome == "rejected" or finding.stored:
         difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"
         return "; ".join((difference, *finding.remarks))

@@ -1,6 +1,7 @@
 """The command line as a whole: all commands in sections, and how errors are reported.
 
-In this module ``words`` are the arguments on the command line, without the name of the program.
+In this module ``words`` are the arguments on the command line, without the name of the program, and
+``ctx`` is the context of the command with the mistake. Advice that does not apply is empty.
 """
 
 import sys
@@ -23,7 +24,6 @@ from m2bridge.cli import (
     compute as computing,
     decide as deciding,
     doctor,
-    ed_degree as distances,
     ideals,
     macaulay2 as bridge,
     mcp,
@@ -39,7 +39,7 @@ SECTIONS = {
         computing.closure_command,
         computing.singular_locus_command,
         computing.polar_degrees_command,
-        distances.ed_degree_command,
+        computing.ed_degree_command,
         computing.critical_points_command,
         computing.implicitize_command,
         ideals.ideal_command,
@@ -84,11 +84,8 @@ def run() -> int:
 
 
 def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
-    """Run a command and return its exit code; errors are printed.
-
-    ``perform`` runs the command, and returns its exit code, or ``None`` for 0. The advice for a
-    mistake is made from ``words``. Each error has its exit code, as the help of :func:`cli` lists
-    them; a bug prints its traceback.
+    """Run a command, print its error, if any, and return its exit code, as the help of :func:`cli`
+    lists them; advice is made from ``words``.
     """
     try:
         return int(perform() or DONE)
@@ -123,11 +120,7 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
 
 
 def _invalid_option(error: errors.InvalidCaseError) -> str:
-    """Return the message for an invalid argument, with the option's name, as click writes it.
-
-    For example ``Invalid value for '--d-out': must be at least 1, not 0.``, where ``d_out`` is the
-    option of ``error`` and the text after the colon its message.
-    """
+    """Return the message for an invalid argument, with the option's name, as click writes it."""
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
     # the option of a parameter such as d_out; the parameter as_ of --as ends with _
@@ -141,19 +134,13 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Print the message for a mistake, and return the exit code of wrong usage.
-
-    If a command was given without any arguments, its usage is printed first.
-    """
+    """Print the usage of a command without any arguments, and a mistake; return the exit code."""
     click.echo(_usage(cli, words), err=True, nl=False)
     return _print_error(errors.as_sentence(message), USAGE)
 
 
 def _print_error(message: str, exit_code: int) -> int:
-    """Print an error message without control characters, and return the exit code given.
-
-    The message is shortened to one line, unless the exit code is FAILED.
-    """
+    """Print an error message, on one line unless it is a failure; return the exit code."""
     text = shortened(on_one_line(message))
     if exit_code == FAILED:
         text = visible_lines(message)
@@ -165,10 +152,7 @@ EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
 
 
 def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """Return click's message for the mistake ``error``, or a better one for an unknown option.
-
-    The better message says where the option belongs, or which option was probably meant.
-    """
+    """Return click's message for a mistake, or better advice for an unknown option."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         advice = _where_option_belongs(error, error.ctx, words)
         if advice:
@@ -180,53 +164,40 @@ def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
 def _where_option_belongs(
     error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]
 ) -> str:
-    """Return advice on where an unknown option belongs; empty if there is none.
-
-    ``error`` is about that option, and ``ctx`` is the context of the command that got it.
-    """
+    """Return advice on where an unknown option belongs."""
     name = error.option_name
     example = (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
+    params = ctx.command.params
+    takes_a_path = any(
+        isinstance(param, click.Argument) and param.required and isinstance(param.type, click.Path)
+        for param in params
+    )
     if isinstance(ctx.command, click.Group):  # as in 'm2bridge --d 2 closure'
         return f" before a command: options follow it, as in '{example}'"
-    if name in ("--map", "--ideal", "--file", "--folder", "--out") and _takes_a_path(ctx.command):
+    if name in ("--map", "--ideal", "--file", "--folder", "--out") and takes_a_path:
         return f": the path is given without an option, as in '{example}'"
     if name in ("--out", "--output", "-o"):
         return f": redirect the output to a file, as in '{example} > FILE'"
-    takes_families = any(param.name == "family" for param in ctx.command.params)
-    # only commands that know families can be pointed to the family that has the option
-    owners = _families_with(name)
-    if not owners or not takes_families:
+    if not any(param.name == "family" for param in params):
+        return ""
+    parameter = name.removeprefix("--").replace("-", "_")
+    loaded, _ = families()  # without those that cannot be loaded
+    owners = []
+    for family_name, family in loaded.items():
+        if parameter in [option.name for option in family.options]:
+            owners.append(family_name)
+    if not owners:
         return ""
     if any(word.partition("=")[0] == "--map" for word in words):
         return ": give numbers or --map FILE, not both"
     return f": it is an option of {' and '.join(f'--family {owner}' for owner in owners)}"
 
 
-def _takes_a_path(command: click.Command) -> bool:
-    """Whether the command has a required argument, one without an option, that is a path."""
-    arguments = [param for param in command.params if isinstance(param, click.Argument)]
-    return any(
-        argument.required and isinstance(argument.type, click.Path) for argument in arguments
-    )
-
-
-def _families_with(option: str) -> list[str]:
-    """Return the names of the families that have this option, such as ``--widths``."""
-    name_in_python = option.removeprefix("--").replace("-", "_")
-    loaded, _ = families()  # without those that cannot be loaded
-    owners = []
-    for family_name, family in loaded.items():
-        if name_in_python in [own.name for own in family.options]:
-            owners.append(family_name)
-    return owners
-
-
 def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
-    """Return the message for an option with one dash too few, such as ``-d 2``; else ''.
+    """Return the message for an option with one dash too few, such as ``-d 2``.
 
-    ``error`` names the option that click did not find. Of ``-json``, which click takes for several
-    short options, ``error`` has only ``-j``; so all ``words`` that begin with that are looked at.
-    ``ctx`` is the context of the command. The message is empty, too, if click suggests an option.
+    Of ``-json``, which click takes for several short options, ``error`` has only ``-j``; so all
+    words that begin with that are looked at.
     """
     options: set[str] = set()
     for param in ctx.command.get_params(ctx):
@@ -241,10 +212,7 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
 
 
 def _usage(group: click.Group, words: Sequence[str]) -> str:
-    """Return the usage of a command that was given without arguments, with an example; else ''.
-
-    ``group`` has the commands. A single word on the command line is a command without arguments.
-    """
+    """Return the usage of a command that was given without arguments, with an example."""
     if len(words) != 1:
         return ""
     command = group.commands.get(words[0])

@@ -1,9 +1,11 @@
 """Shared parts of commands: the group, options, limits, output of results, exit codes.
 
 A command reads its options into a :class:`Run` or a :class:`Request`, which hold the limits of the
-computation and the output format. Objects ``…_option`` and ``…_options`` are decorators that add
-options to a command. A batch is many cases that one command computes; its summary counts verdicts
-and outcomes, which say why a question has no answer.
+computation and the output format; what is left in its ``options`` are arguments of the computation.
+A function that imports and returns another one lets modules be imported within the time limit,
+while Macaulay2 starts. Objects ``…_option`` and ``…_options`` are decorators that add options to a
+command. A batch is many cases that one command computes; its summary counts verdicts and outcomes,
+which say why a question has no answer. With ``exit_zero`` a refuted statement has the exit code 0.
 """
 
 from __future__ import annotations
@@ -58,13 +60,7 @@ def explicit_options(context: click.Context) -> set[str]:
 
 
 class Commands(click.Group):
-    """A group whose help lists its commands in sections, with untruncated summaries.
-
-    Parameters
-    ----------
-    sections : dict of str to sequence of click.Command
-        The commands by the title of their section; a group without sections lists them by name.
-    """
+    """A group whose help lists its commands in sections, by title, with untruncated summaries."""
 
     def __init__(
         self,
@@ -92,13 +88,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the named command.
-
-        Raises
-        ------
-        click.UsageError
-            If there is no such command; the message suggests the closest one, or lists all.
-        """
+        """Return the named command; a usage error suggests the closest one, or lists all."""
         name, names = args[0], self.list_commands(ctx)
         # an option in place of a command is refused by click, and completion shows no errors
         if name.startswith("-") or ctx.resilient_parsing or name in names:
@@ -118,10 +108,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Read a number in decimal digits; one beyond the range of floats is infinite.
-
-    Python's own function would also accept ``1_0``, ``nan`` and digits of other scripts.
-    """
+    """Read a number in decimal digits, not ``1_0`` or ``nan``; a very large one is infinite."""
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
@@ -151,9 +138,8 @@ class Integer(click.IntRange):
 
     def _describe_range(self) -> str:
         """Return the bounds for click's help, which would show ``x<=None`` where there are none."""
-        if self.min is None and self.max is None:
-            return ""
-        return super()._describe_range()
+        has_bounds = self.min is not None or self.max is not None
+        return super()._describe_range() if has_bounds else ""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the integer in a text; a default may be an integer already."""
@@ -195,35 +181,27 @@ ImportedFunction = Callable[[], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The limits of a command, its Macaulay2 program, and the format of its result.
+    """The limits of a command, its Macaulay2 program, and the format of its result."""
 
-    ``timeout`` is in seconds and ``memory``, of Macaulay2, in bytes; ``program`` is the path after
-    ``--m2``; each is ``None`` where it is not given. ``form`` is ``text``, ``json``, ``latex`` or
-    ``m2``, and with ``everything`` (``--all``) text and LaTeX have all generators of an ideal.
-    """
-
-    timeout: float | None = None
-    memory: int | None = None
-    program: str | None = None
-    form: str = "text"
-    everything: bool = False
+    timeout: float | None = None  # seconds
+    memory: int | None = None  # bytes, of Macaulay2
+    program: str | None = None  # the path after --m2
+    form: str = "text"  # or json, latex, m2
+    everything: bool = False  # --all: text and LaTeX have all generators of an ideal
 
     @classmethod
     def of(cls, options: dict[str, Any], **more: Any) -> Self:
-        """Take the options that are fields of this class out of ``options``; return the object.
-
-        ``more`` has values of other fields; fields in neither have their defaults.
-        """
+        """Take the options that are fields of this class out of ``options``."""
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
     def engine(self, *, starts_early: bool = True) -> AbstractContextManager[Session | None]:
-        """Return a session with the program and limits of the command, as a context manager.
+        """Return a session with the program and limits of the command; with ``starts_early`` it
+        starts while Python imports modules.
 
-        With ``starts_early`` Macaulay2 starts at once, while Python imports modules, else at its
-        first use. If the command names no program or limit on memory, and Macaulay2 may not be
-        needed or a session is current already, the context has no session (``None``): computations
-        use the current one, or start one where they need it.
+        If the command names no program or limit on memory, and Macaulay2 may not be needed or a
+        session is current already, the context is ``None``: computations use the current one, or
+        start one.
         """
         has_own_settings = self.program is not None or self.memory is not None
         if not has_own_settings and (not starts_early or chosen() is not None):
@@ -235,7 +213,7 @@ class Run:
 
     def compute(
         self,
-        what: str,
+        title: str,
         import_function: ImportedFunction,
         *subject: Any,
         starts_engine_early: bool = True,
@@ -243,13 +221,12 @@ class Run:
     ) -> tuple[Any, int]:
         """Compute within the limits, and print the result; return it, and the exit code.
 
-        ``import_function`` returns the function that computes, which is called with ``subject`` and
-        ``more``. With ``starts_engine_early`` Macaulay2 starts during the import. ``what`` says in
-        words what is computed, for the display of progress. Printing may exceed the limit a little.
+        The imported function is called with ``subject`` and ``more``; ``title`` is for the display
+        of progress. Printing may exceed the limit a little.
         """
         with (
             time_limit(timeout=self.timeout) as clock,  # ``show`` uses it after the block
-            progress(what),
+            progress(title),
             self.engine(starts_early=starts_engine_early),  # computations find this session
         ):
             with importing():
@@ -260,26 +237,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Run):
-    """A model with its field and coordinates, and the limits and format of the command.
-
-    ``model`` is the :class:`~m2bridge.maps.model.Model` of the named case: a
-    ``SingleLayerAttention`` where no option names another family or a file. ``coordinates`` are
-    ``reduced`` or ``full``; ``None`` means the coordinates that are usual for the model.
-    """
+    """A model with its field and coordinates (``None``: the usual ones); a :class:`Run`."""
 
     model: Any
     field: CoefficientField
     coordinates: CoordinateSystem | None = None
 
-    def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
-        """Print the result of a function for the model over the field; return the exit code.
-
-        ``function`` imports and returns the function that computes, which is called with the model,
-        ``field=``, ``coordinates=`` and ``more`` but ``starts_engine_early``: whether Macaulay2
-        starts during the import. ``what`` is computed of the model, such as ``dimension``.
-        """
+    def show(self, quantity: str, function: ImportedFunction, **more: Any) -> int:
+        """Print a ``quantity`` of the model over the field; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
-        title = f"{what} of the {self.model.title}"
+        title = f"{quantity} of the {self.model.title}"
         _, code = self.compute(title, function, self.model, **more)
         return code
 
@@ -293,8 +260,8 @@ def case_request(options: dict[str, Any]) -> Request:
 def time_limit(*, timeout: float | None) -> Iterator[Clock]:
     """Limit the time of a command, by the deadline that loops check and by an alarm for other code.
 
-    The alarm comes some time after the deadline, so that loops can return what they have found.
-    ``timeout`` counts from the start of the program, or from now where no command was begun.
+    The alarm comes some time after the deadline, so that loops can return what they have found. The
+    limit counts from the start of the program, or from now where no command was begun.
     """
     begin = clock().begin or None  # 0 where no command was begun
     with limited(timeout, begin=begin) as running, alarm(running, RESULT_GRACE_SECONDS):
@@ -306,7 +273,6 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
-        """Add the options to a command, so that its help lists them in their order."""
         # click shows the option that was added last first, as of decorators in several lines
         for option in reversed(options):
             command = option(command)
@@ -373,11 +339,7 @@ engine_option = click.option(
 
 
 def _named_field(text: str) -> CoefficientField:
-    """Return the field of this name; InvalidCaseError if there is none.
-
-    Click calls this for ``--field``. Only ``singular-locus``, of the commands with this option,
-    takes other fields than QQ and GF(p), such as GF(9) and QQ(a).
-    """
+    """Return the field after ``--field``; ``singular-locus`` takes GF(9) and QQ(a), too."""
     context = click.get_current_context(silent=True)
     if text == "QQ" or context is None or context.info_name != "singular-locus":
         return CoefficientField.parse(text)
@@ -465,10 +427,7 @@ batch_options = stack_options(
 
 
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """Return the exit code for verdicts: a refuted one counts more than an undecided one.
-
-    With ``exit_zero`` a refuted statement gives 0, as a confirmed one does.
-    """
+    """Return the exit code for verdicts: a refuted one counts more than an undecided one."""
     if result.refuted and not exit_zero:
         return REFUTED
     if result.undecided:
@@ -478,17 +437,11 @@ def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
 
 def finished(result: Result) -> int:
     """Return the exit code for a result without verdicts, of which a part may be unfinished."""
-    if result.unfinished:
-        return UNDECIDED
-    return DONE
+    return UNDECIDED if result.unfinished else DONE
 
 
 def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
-    """Print the summary of a batch, and return its exit code.
-
-    It is printed as JSON if ``as_json``, else as text, unless ``quiet``. With ``exit_zero`` a
-    refuted statement gives the exit code 0.
-    """
+    """Print the summary of a batch as JSON, as text, or not at all; return its exit code."""
     if as_json:
         echo_json(json.dumps(summary.to_json()))
     elif not quiet:
@@ -497,12 +450,8 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 @contextmanager
-def progress(what: str) -> Iterator[None]:
-    """Show the computation and the elapsed time on the terminal until the block ends.
-
-    ``what`` is the computation in words, ``dimension of the layer``. A bar shows the number of
-    steps where the computation counts them. Where there is no terminal, nothing is shown.
-    """
+def progress(title: str) -> Iterator[None]:
+    """Show the computation, the elapsed time and the steps that it counts on a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -516,7 +465,7 @@ def progress(what: str) -> Iterator[None]:
     console = Console(stderr=True)
     # transient: when the result is printed, nothing of the display is left above it
     with Progress(spinner, text, elapsed, console=console, transient=True) as display:
-        task = display.add_task(visible(what), total=None, steps="")
+        task = display.add_task(visible(title), total=None, steps="")
 
         def show_count(done: int, total: int, steps: str) -> None:
             """Show a bar, and that ``done`` of ``total`` steps are done; ``steps`` names them."""
@@ -528,14 +477,10 @@ def progress(what: str) -> Iterator[None]:
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print a JSON text, and ``end`` after it.
-
-    Characters that the encoding of standard output lacks, or that control a terminal, are escaped.
-    """
+    """Print a JSON text; escape what the encoding lacks, or what controls a terminal."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def shown(match: re.Match[str]) -> str:
-        """Return a character, or its escape sequence in JSON."""
         character = match[0]
         # encoded, a character that the encoding lacks is empty
         if character.isprintable() and character.encode(encoding, "ignore"):
@@ -546,16 +491,9 @@ def echo_json(text: str, end: str = "\n") -> None:
 
 
 def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | None = None) -> str:
-    """Return a sheet in the width of the terminal, or as plain text where there is no terminal.
-
-    A sheet is a title with facts and tables, not yet laid out. ``most`` is the number of generators
-    that are shown of each ideal, all if it is ``None``; ``plain`` is the plain text, if it is made
-    already.
-    """
+    """Return a sheet in the width of the terminal, or where there is none as ``plain`` text."""
     if not sys.stdout.isatty():
-        if plain is None:
-            return sheet.text(most)
-        return plain
+        return sheet.text(most) if plain is None else plain
     from m2bridge.results import terminal
 
     return terminal.written(sheet, most, width=get_terminal_size().columns)
@@ -569,7 +507,6 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    ``form`` is ``text``, ``latex``, ``m2`` or ``json``; ``clock`` is the clock of the computation.
     Text and LaTeX have the first generators of each ideal, or with ``everything`` all; other
     formats always have all. TimeLimitError is raised if the grace is too short.
     """

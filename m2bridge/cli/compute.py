@@ -1,6 +1,6 @@
-"""Commands that compute dimensions, closures, singular loci, polar degrees and critical points.
+"""Commands that compute dimensions, closures, singular loci, polar degrees, critical points.
 
-A command passes a function such as ``_dimension`` to its request, which imports the computation and
+A command passes a function without arguments to its request, which imports the computation and
 returns it: so modules are imported within the time limit, and while Macaulay2 starts.
 """
 
@@ -28,6 +28,7 @@ from m2bridge.cli.cases import (
 )
 from m2bridge.cli.common import progress, show
 from m2bridge.cli.ideals import ideal_option, refuse_variables, show_for_ideal, titled
+from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.limits import importing
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
 LOCUS_METHODS = ("auto", "fibres", "orbits", "double-points", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
+ED_METHODS = ("auto", "ideal", "parametrization")
 
 
 model_options = common.stack_options(common.case_options, family_options, map_options)
@@ -133,10 +135,7 @@ def closure_command(
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    """Perform ``closure --all-sizes`` with all options of the command; return the exit code.
-
-    ``options`` are the values by name.
-    """
+    """Perform ``closure --all-sizes`` with all options of the command; return the exit code."""
     name = options.get("family") or DEFAULT_FAMILY
     of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
     of_a_model = ("file", "named_file", "field", "coordinates")
@@ -181,8 +180,15 @@ def singular_locus_command(
     any variety.
     """
     if named_ideal is not None:
-        function = partial(_locus_of_ideal, projective=projective)
-        return show_for_ideal("singular locus", named_ideal, options, function)
+
+        def of_ideal() -> Callable[..., Result]:
+            from m2bridge.ideals.varieties import singular_locus
+
+            if projective:
+                return lambda ideal, title: ideal.projective().singular_locus(title=title)
+            return singular_locus
+
+        return show_for_ideal("singular locus", named_ideal, options, of_ideal)
     refuse_variables(options)
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError(
@@ -201,15 +207,6 @@ def _projective_locus() -> Callable[..., Result]:
     from m2bridge.maps.singular_locus import projective_singular_locus
 
     return projective_singular_locus
-
-
-def _locus_of_ideal(*, projective: bool) -> Callable[..., Result]:
-    """Import and return the function of an ideal and a title that computes a singular locus."""
-    from m2bridge.ideals.varieties import singular_locus
-
-    if projective:
-        return lambda ideal, title: ideal.projective().singular_locus(title=title)
-    return singular_locus
 
 
 @click.command(
@@ -232,18 +229,97 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
             options,
             lambda: titled(m2bridge.polar_degrees, named_ideal),
         )
+    return _show_over_QQ(
+        "polar degrees",
+        options,
+        lambda: m2bridge.polar_degrees,
+        starts_engine_early=method in ("slices", "conormal"),
+        method=method,
+    )
+
+
+def _show_over_QQ(
+    name: str, options: dict[str, Any], function: common.ImportedFunction, **more: Any
+) -> int:
+    """Print what a function computes for the case in the options, over QQ; return the exit code."""
     refuse_variables(options)
     request = common.case_request(options)
     if request.field != QQ:
-        raise InvalidCaseError("field", "must be QQ for polar degrees")
+        raise InvalidCaseError("field", f"must be QQ for {name.removesuffix('s')}s")
     # weights=None: with the usual parameters of the model
     model = request.model.in_coordinates(request.coordinates, weights=None)
-    needs_engine = method in ("slices", "conormal")
-    what = f"polar degrees of the {model.title}"
-    _, code = request.compute(
-        what, lambda: m2bridge.polar_degrees, model, starts_engine_early=needs_engine, method=method
-    )
+    _, code = request.compute(f"{name} of the {model.title}", function, model, **more)
     return code
+
+
+ED_OPTIONS = frozenset({"method", "quadratic", "point", "generic"})
+"""The options of ``ed-degree`` that are accepted together with ``--ideal``."""
+
+
+@click.command(
+    "ed-degree", cls=FamilyCommand, epilog="Example: m2bridge ed-degree --ideal 'y - x^2'"
+)
+@model_options
+@common.method_option(ED_METHODS)
+@ideal_option
+@click.option(
+    "--quadratic",
+    metavar="FORM",
+    help=(
+        "The quadratic form in the coordinates, such as 'x^2 + 2*y^2', or a symmetric matrix:"
+        " '[[1, 0], [0, 2]]'. Default: the sum of their squares."
+    ),
+)
+@click.option(
+    "--point",
+    metavar="NUMBERS",
+    help="A data point, such as '1, 2/3', whose real critical points are found, too.",
+)
+@click.option(
+    "--generic/--no-generic",
+    default=True,
+    show_default=True,
+    help="Also count for a general quadratic form, and of the closure in projective space.",
+)
+@common.run_options
+def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
+    """Count the critical points of a quadratic distance on a variety: its ED degree.
+
+    The variety is affine, in its coordinates, for example a cone. The number is that for a general
+    data point. It is counted modulo two or more random primes; this is no proof.
+    """
+    # The arguments of the computation, which itself reads the text of the point; what is left in
+    # ``options`` names the case and the limits.
+    own = {name: options.pop(name) for name in ED_OPTIONS}
+    if own["quadratic"] is not None:
+        own["quadratic"] = _quadratic_form(own["quadratic"])
+    try:
+        if named_ideal is not None:
+            return show_for_ideal(
+                "ED degree",
+                named_ideal,
+                options,
+                lambda: titled(partial(m2bridge.ed_degree, **own), named_ideal),
+                own_options=ED_OPTIONS,  # these may be given together with --ideal
+            )
+        return _show_over_QQ("ED degree", options, lambda: m2bridge.ed_degree, **own)
+    except ConversionError as reason:  # the form, the point or the ideal cannot be read
+        raise click.UsageError(str(reason)) from None
+
+
+def _quadratic_form(text: str) -> str | list[Any]:
+    """Return the value of ``--quadratic``: a text in brackets is a matrix in JSON, read exactly;
+    any other text is a polynomial.
+    """
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        rows: list[Any] = read_json(text, parse_float=read_rational)
+    except ConversionError as reason:
+        raise click.UsageError(
+            f'--quadratic: {reason}; fractions are in quotes, as [[1, 0], [0, "1/2"]]'
+        ) from None
+    return rows
 
 
 @click.command(
@@ -292,9 +368,9 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     """
     request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
-    what = f"critical points of the {model.title}"
+    title = f"critical points of the {model.title}"
     try:
-        _, code = request.compute(what, lambda: m2bridge.critical_points, model, **options)
+        _, code = request.compute(title, lambda: m2bridge.critical_points, model, **options)
     except ConversionError as reason:  # a file of data or weights
         raise click.UsageError(str(reason)) from None
     return code

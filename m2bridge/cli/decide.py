@@ -2,7 +2,8 @@
 
 A statement has a key, such as ``3.4``, and may have parts, which have names such as ``3.4 (iii)``.
 It is about an observable of the model, a quantity such as the dimension, which is computed and
-compared with what the statement predicts.
+compared with what the statement predicts. A function is given by the values of its reduced
+coordinates, or by weights: the letters A, K, Q, V name matrices.
 """
 
 from __future__ import annotations
@@ -99,17 +100,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """Return the statements with this key or name, and those that follow from them.
-
-    They are statements about the family ``name``; ``all`` in place of a key means its usual ones.
-
-    Raises
-    ------
-    click.BadParameter
-        If no statement has this key or name.
-    InvalidCaseError
-        If there are no statements about the family at all.
-    """
+    """Return the statements about a family with this key or name, and what follows from them."""
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
@@ -122,11 +113,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
-    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code.
-
-    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the values of
-    the command's other options by name.
-    """
+    """Perform ``cross-check --all-sizes`` for the named family; return the exit code."""
     of_a_model = ("file", "field", "coordinates")
     named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
     statements = _chosen(statement, name)
@@ -168,9 +155,9 @@ def membership_command(
 
     With weights, --d, --d-out and --a may be left out: the sizes of the matrices determine them.
     """
-    given = {"K": K, "Q": Q, "A": A, "V": V}
-    texts = {letter: text for letter, text in given.items() if text is not None}
-    # the letters are in the order of ``given``, whatever the order of the options was
+    matrices = {"K": K, "Q": Q, "A": A, "V": V}
+    texts = {letter: text for letter, text in matrices.items() if text is not None}
+    # the letters are in the order of ``matrices``, whatever the order of the options was
     is_one_function = "".join(texts) in ("AV", "KQV")
     if function is not None:
         is_one_function = not texts
@@ -208,18 +195,7 @@ def membership_command(
 def _membership(
     model: Any, coordinates: dict[str, Fraction] | None, weights: dict[str, Any]
 ) -> Membership:
-    """Import and call ``membership``, so that its errors name options of the command.
-
-    A function is given by the values of its reduced ``coordinates``, with their names as keys, or,
-    if these are ``None``, by the matrices ``weights``, with their letters as keys.
-
-    Raises
-    ------
-    click.BadParameter
-        If the matrices do not fit each other or the model.
-    InvalidCaseError
-        If the function or the model is refused.
-    """
+    """Import and call ``membership``, so that its errors name options of the command."""
     with importing():
         from m2bridge.trained_weights.heads.membership import membership
     try:
@@ -237,10 +213,8 @@ def has_decimals(texts: Iterable[str]) -> bool:
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
-
-    ``weights`` are the values that were read from JSON, which may be no matrices. If V is not a
-    matrix with entries, the result is empty.
+    """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows. The
+    values, read from JSON, may be no matrices; then nothing is determined.
     """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
@@ -253,13 +227,7 @@ def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _function_text(text: str) -> str:
-    """Return the given JSON object as it is, or the content of the file with this name.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such file, or it cannot be read.
-    """
+    """Return the given JSON object as it is, or the content of the file with this name."""
     if text.lstrip().startswith("{"):
         return text
     if not exists(text):
@@ -278,15 +246,7 @@ _EXAMPLES = {
 
 
 def _exact_values(option: str, text: str) -> Any:
-    """Return what a JSON text says, with exact numbers; ``option`` is the option that has it.
-
-    The value is a dictionary for an object and a list for a list, as :func:`_rationals` says.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is not valid JSON, or has other values than rational numbers; with an example.
-    """
+    """Return what the JSON text after an option says, with exact numbers."""
     try:
         return _rationals(read_json(text, parse_float=read_rational, digits=MAX_NUMBER_DIGITS))
     except ConversionError as reason:
@@ -296,15 +256,8 @@ def _exact_values(option: str, text: str) -> Any:
 
 
 def _rationals(value: Any, depth: int = 2) -> Any:
-    """Return a JSON value with exact numbers in place of numbers and texts such as ``3/7``.
-
-    The value is a number, an object whose values are numbers (a function, by its coordinates), or
-    nested lists with at most ``depth`` levels: 2 for a matrix.
-
-    Raises
-    ------
-    ConversionError
-        If the value is nested deeper, or an entry is not a rational number.
+    """Return a JSON value with exact numbers in place of numbers and texts such as ``3/7``: a
+    number, an object of numbers, or nested lists with at most ``depth`` levels.
     """
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, depth=0) for name, entry in value.items()}

@@ -80,16 +80,16 @@ def _macaulay2_json(place: Probed, choice: Candidate | None) -> dict[str, Any]:
 def _msolve_json(macaulay2: Candidate | None) -> list[dict[str, Any]]:
     """Return the places of msolve, of which the first that Macaulay2 can use is taken."""
     places: list[dict[str, Any]] = []
-    for found in msolve.candidates(None if macaulay2 is None else macaulay2.program):
-        reason = found.refusal
+    for candidate in msolve.candidates(None if macaulay2 is None else macaulay2.program):
+        reason = candidate.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
         is_usable = macaulay2 is not None and not reason
         places.append(
             {
-                "origin": found.origin,
-                "program": str(found.program),
-                "version": found.version or None,
+                "origin": candidate.origin,
+                "program": str(candidate.program),
+                "version": candidate.version or None,
                 "taken": is_usable and not any(place["taken"] for place in places),
                 "reason": reason,
             }
@@ -107,9 +107,9 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def _sheet(found: dict[str, Any]) -> Sheet:
+def _sheet(report: dict[str, Any]) -> Sheet:
     """Return the tables for a terminal of what was found."""
-    macaulay2 = found["macaulay2"]
+    macaulay2 = report["macaulay2"]
     versions = []
     for place in macaulay2:
         version = NOT_FOUND if place["program"] is None else place["version"] or UNUSABLE
@@ -119,21 +119,21 @@ def _sheet(found: dict[str, Any]) -> Sheet:
     reasons = [
         (place["origin"], shortened(on_one_line(place["reason"])))
         for place in macaulay2
-        if place["reason"] and not (found["error"] or "").startswith(place["reason"])
+        if place["reason"] and not (report["error"] or "").startswith(place["reason"])
     ]
     of_msolve = []
-    for place in found["msolve"]:
-        # The reason of a program that does not work is a predicate, ``gave no answer``; that of one
-        # that works, but cannot be used, is a clause.
+    for place in report["msolve"]:
+        # The reason of a program that does not work is a predicate, ``gave no answer``; where it
+        # works, but cannot be used, the reason is a clause.
         cell = f"{UNUSABLE}: it {place['reason']}"
         if place["version"]:
             cell = place["version"] + (f", but {place['reason']}" if place["reason"] else "")
         of_msolve.append((place["origin"], cell))
-    packages = [(name, text or "not installed") for name, text in found["packages"].items()]
+    packages = [(name, text or "not installed") for name, text in report["packages"].items()]
     return Sheet(
-        f"m2bridge {found['m2bridge']}, Python {found['python']}, {found['platform']}",
+        f"m2bridge {report['m2bridge']}, Python {report['python']}, {report['platform']}",
         [
-            Facts(list(found["folders"].items())),
+            Facts(list(report["folders"].items())),
             Table(("from", "version", ""), versions, "Macaulay2, in the order of search"),
             Facts([(origin, on_one_line(path)) for origin, path in paths], "Where they are"),
             Facts(reasons, "Why others are not taken"),
@@ -159,11 +159,11 @@ def _sheet(found: dict[str, Any]) -> Sheet:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of tables.")
 def doctor_command(program: str | None, timeout: float, as_json: bool) -> int:
     """Show which Macaulay2 is used, and where programs and packages are found."""
-    found, failure = diagnosis(program, timeout)
+    report, failure = diagnosis(program, timeout)
     if as_json:
-        echo_json(json.dumps(found, ensure_ascii=False))
+        echo_json(json.dumps(report, ensure_ascii=False))
     else:
-        click.echo(fitted(_sheet(found)))
+        click.echo(fitted(_sheet(report)))
     if failure is not None:
         click.echo(f"\n{shortened(on_one_line(str(failure)))}", err=True)
         return NO_ENGINE

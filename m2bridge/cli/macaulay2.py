@@ -26,7 +26,7 @@ from m2bridge.limits import Limits, check_deadline_in, importing
 from m2bridge.results.sheet import quoted, visible
 
 if TYPE_CHECKING:
-    from m2bridge.workspace.evaluation import Display
+    pass
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -99,7 +99,13 @@ def run_command(
                 _begin_with_place(error, source.name)
                 raise
     if as_json:
-        echo_json(_to_json(shown))
+        data = {
+            "value": shown.value,
+            "text": shown.text,
+            "output": shown.output,
+            "seconds": round(shown.seconds, 6),
+        }
+        echo_json(json.dumps(data, ensure_ascii=False))
     else:
         _print(shown.output)
         _print(shown.text)
@@ -108,10 +114,7 @@ def run_command(
 
 @dataclass(frozen=True, slots=True)
 class CodeSource:
-    """Where Macaulay2 code is read from: a file, standard input, or a text of a tool of ``mcp``.
-
-    ``file`` is the path, ``-`` for standard input, or the text with its name.
-    """
+    """The place of code: a file, ``-`` for standard input, or a text of a tool of ``mcp``."""
 
     file: Path | Text
 
@@ -128,15 +131,7 @@ class CodeSource:
         return str(self.file.resolve().parent)
 
     def read(self) -> str:
-        """Return the code.
-
-        Bytes that are not UTF-8, which Macaulay2 accepts, become surrogates, as in names of files.
-
-        Raises
-        ------
-        click.UsageError
-            If the file cannot be read, or is too large.
-        """
+        """Return the code; bytes that are not UTF-8 become surrogates, as in names of files."""
         if isinstance(self.file, Text):
             return self.file.content
         try:
@@ -149,25 +144,9 @@ class CodeSource:
         return data.decode("utf-8-sig", errors="surrogateescape")
 
 
-def _to_json(shown: Display) -> str:
-    """Return the JSON object that ``run --json`` prints, for the value of the last statement.
-
-    ``value`` in it is in m2bridge's wire format, and ``text`` as Macaulay2 prints the same value.
-    """
-    data = {
-        "value": shown.value,
-        "text": shown.text,
-        "output": shown.output,
-        "seconds": round(shown.seconds, 6),
-    }
-    return json.dumps(data, ensure_ascii=False)
-
-
 def _begin_with_place(error: EngineError, name: str) -> None:
-    """Let the message of an error begin with its place in the code, as in ``FILE:3:5: …``.
-
-    ``name`` is the name of the code that was run; the message says so if the place is in another
-    file, which this code had loaded. The message of an error without a place stays.
+    """Let the message of an error in code begin with its place, as in ``FILE:3:5: …``; the place
+    may be in another file, which the code of this name had loaded.
     """
     if not isinstance(error, ScriptError) or error.line is None:
         return
@@ -183,28 +162,7 @@ _OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 def _run_each(
     source: CodeSource, packages: Sequence[str], each: str, as_json: bool, options: dict[str, Any]
 ) -> int:
-    """Perform ``run --each``, which runs code for each of many files; return the exit code.
-
-    Parameters
-    ----------
-    source : CodeSource
-        The place of the code.
-    packages : sequence of str
-        Names of the packages of Macaulay2 that the code needs.
-    each : str
-        The pattern of the names of files.
-    as_json : bool
-        Whether the summary is printed as JSON.
-    options : dict of str to object
-        The other options of the command by name: ``out``, ``executor``, ``quiet``, ``timeout``,
-        ``workers``, ``memory``, ``retry`` and ``program``.
-
-    Raises
-    ------
-    click.UsageError
-        If the code cannot be read, no file matches the pattern, or the folder for results is not
-        given.
-    """
+    """Perform ``run --each``, which runs code for each matching file; return the exit code."""
     code = source.read()
     # the limit is for each file, and for the search: a pattern such as '/**' may take very long
     with common.time_limit(timeout=options["timeout"]):
@@ -260,10 +218,7 @@ def matching_paths(pattern: str) -> Iterator[str]:
 
 
 def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
-    """Return what is before and after the first ``**`` of a pattern, and whether there is one.
-
-    Where nothing is after it, ``*`` is.
-    """
+    """Return what is before and after (or ``*``) the first ``**``, and whether there is one."""
     parts = pattern.split("/")
     if "**" not in parts:
         return pattern, False, ""
@@ -325,30 +280,11 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     return DONE
 
 
-def _as_text() -> str:
-    """Return the works to cite, each after the reason for which it is cited."""
-    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
-
-
-def _as_bibtex() -> str:
-    """Return the works to cite as entries of BibTeX, with the reasons in comments."""
-    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
-
-
-def _as_json() -> str:
-    """Return the works to cite as a list in CSL, with the reasons as notes."""
-    items = [work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS]
-    return json.dumps(items, ensure_ascii=False)
-
-
-CITATION_FORMATS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
-
-
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(CITATION_FORMATS)),
+    type=click.Choice(["text", "bibtex", "json"]),
     default="text",
     show_default=True,
     help="The output format.",
@@ -361,9 +297,12 @@ CITATION_FORMATS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
 )
 def cite_command(form: str) -> int:
     """Print how to cite m2bridge, and the papers on which it is based."""
-    text = CITATION_FORMATS[form]()
     if form == "json":
-        echo_json(text)
+        entries = [work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS]
+        echo_json(json.dumps(entries, ensure_ascii=False))
+    elif form == "bibtex":
+        entries_of_bibtex = [f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS]
+        click.echo("\n".join(entries_of_bibtex).rstrip())
     else:
-        click.echo(text)
+        click.echo("\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS))
     return DONE

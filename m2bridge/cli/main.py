@@ -52,18 +52,17 @@ def main() -> NoReturn:
 
 
 class NonRaisingStream(io.FileIO):
-    """A standard stream that never raises: data that cannot be written is dropped.
+    """A standard stream that never raises: after its first ``failure`` data is dropped.
 
-    The first failure is kept in ``failure``. So a progress line that nobody can read does not stop
-    a batch, and results that nobody can read are reported at the end.
+    So a progress line that nobody can read does not stop a batch, and results that nobody can read
+    are reported at the end.
     """
 
     failure: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write the data, or drop it after a failure; return the number of bytes that are done.
-
-        Dropped data counts as written, so that the buffer above this stream does not try again.
+        """Write the data, or drop it after a failure; dropped data counts as written, so that the
+        buffer above this stream does not try again.
         """
         if self.failure is None:
             try:
@@ -74,10 +73,7 @@ class NonRaisingStream(io.FileIO):
 
 
 class Streams:
-    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise.
-
-    ``_out`` is the raw stream of standard output, which keeps its first failure.
-    """
+    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise."""
 
     def __init__(self) -> None:
         _open_closed_descriptors()
@@ -87,11 +83,7 @@ class Streams:
         _, sys.stderr = _replacement_stream(2, sys.stderr)
 
     def finish(self, code: int) -> int:
-        """Write what is buffered; return the exit code of this process.
-
-        The result is ``code``, the exit code of the command, unless results could not be written. A
-        failure to write messages to standard error does not count.
-        """
+        """Write what is buffered; return ``code``, unless results could not be written."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         failure = self._out.failure
@@ -122,11 +114,8 @@ def _open_closed_descriptors() -> None:
 
 
 def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
-    """Return a raw stream that never raises, and a text stream on it.
-
-    ``descriptor`` is 1 for standard output and 2 for standard error. ``before`` is the stream in
-    whose place the text stream comes, ``None`` if that was closed. The encoding stays, and
-    characters that it lacks are escaped.
+    """Return a raw stream that never raises, and a text stream on it in place of ``before``, with
+    its encoding, where characters that it lacks are escaped.
     """
     encoding = "utf-8"
     if before is not None:

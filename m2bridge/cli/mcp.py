@@ -3,7 +3,8 @@
 A tool is a command: the schema of its arguments is made from the options. A call passes values to
 the parameters by name, and never words of a command line; the command runs with ``--json`` in a
 worker process of ``anyio.to_process``. A tool has the options that the family in the call declares,
-and it reads only files below the allowed folders.
+and it reads only files below the allowed folders. Here ``name`` is the name of a tool, and
+``values`` has all its arguments by name, among them the limit ``timeout`` in seconds.
 
 An idle worker takes the next call and keeps its Macaulay2 for it; a call that arrives while all are
 busy starts another worker. So calls share a session, but no state in it. A call that is cancelled
@@ -100,11 +101,10 @@ class ToolAnswer:
 class Workers:
     """The worker processes of the server, at most one for each core, but two in any case.
 
-    The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
-    bytes of address space and read only files below ``folders``; ``run_reporting_errors`` calls a
-    function without arguments, which runs a command, and prints its errors. A worker runs
-    ``_prepare``, and ``_perform`` for a call; at most ``_turns`` calls run at once. Workers end
-    when the pipe ``_held`` is closed.
+    The first call starts the first worker. Workers, and each Macaulay2 that they start, have
+    ``memory`` bytes of address space and read only files below ``folders``;
+    ``run_reporting_errors`` calls a function without arguments, which runs a command, and prints
+    its errors.
     """
 
     def __init__(
@@ -130,9 +130,8 @@ class Workers:
     async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
         """Return the answer of a worker, which is ended if the call is cancelled or late.
 
-        ``name`` is the name of the tool, and ``values`` has all its arguments. The limit
-        ``timeout`` among them, in seconds, counts from now, also while the call waits for its turn,
-        but not while a worker starts.
+        The limit counts from now, also while the call waits for its turn, but not while a worker
+        starts.
         """
         import anyio
         from anyio import to_process
@@ -157,8 +156,7 @@ class Workers:
     async def _start_worker(self, limit: CancelScope) -> None:
         """Start a worker, if none is idle, and move the deadline of a call by the time it takes.
 
-        ``limit`` is the block that is left at the deadline. The worker that performs the call later
-        may be another one, and then prepares itself.
+        The worker that performs the call later may be another one, and then prepares itself.
         """
         import anyio
         from anyio import to_process
@@ -194,21 +192,8 @@ def _perform_in_worker(
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call of a tool in this worker process; return the answer.
-
-    Parameters
-    ----------
-    prepare : callable
-        Prepares the process at the first call, and returns the list to which commands add the texts
-        of their results.
-    run_reporting_errors : callable
-        Calls a function that runs a command, and prints its errors.
-    memory_mib : int
-        The largest memory, in MiB, that a call may give to a Macaulay2 of its own.
-    name : str
-        The name of the tool.
-    values : mapping
-        The values of the tool's arguments by name.
+    """Perform a call in this worker process; ``prepare`` returns the list to which commands add the
+    texts of their results, and a Macaulay2 of the call's own may have ``memory_mib``.
     """
     texts = prepare()
     texts.clear()  # texts of the call before
@@ -228,9 +213,8 @@ _kept: list[Scratch] = []
 def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
     """Prepare this worker process, once; return the list to which commands add their texts.
 
-    The pipe ``watched`` is closed when the server ends; then the worker ends as well. Its temporary
-    folder is made beside the pipe, in the server's. ``memory`` limits the address space, in
-    bytes, and files are read only below ``folders``.
+    The pipe ``watched``, in the server's folder for temporary files, is closed when the server
+    ends.
     """
     end_with(os.open(watched, os.O_RDONLY))  # this process ends when the pipe is closed
     _kept.append(Scratch(str(watched.parent)))
@@ -263,14 +247,7 @@ def _load() -> None:
 def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> object:
     """Perform the command of a tool; return its exit code.
 
-    ``name`` names the tool, ``values`` are the values of its arguments by name, and
-    ``max_memory_mib`` is the largest memory of a Macaulay2, in MiB. A bug in m2bridge is printed
-    as a place in the program, and gives the exit code of another failure.
-
-    Raises
-    ------
-    click.ClickException, M2BridgeError, OSError, MemoryError
-        Errors of the command, and if a value is not valid for an argument of the tool.
+    A bug in m2bridge is printed as a place in the program only; other errors are raised.
     """
     command = TOOL_COMMANDS[name]
     try:
@@ -288,20 +265,23 @@ def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> o
 
 
 def tool(name: str, most: Limits, workers: Workers) -> Any:
-    """Return the tool of this name, an object of the package mcp, whose calls workers perform.
-
-    ``most`` are the largest limits that a call may ask for, of which none is ``None``; they are
-    also the defaults.
+    """Return the tool of this name, an object of the package mcp; ``most`` are the largest limits
+    that a call may ask for, and the defaults.
     """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
+    from pydantic import ConfigDict, create_model
 
     async def call(ctx: Any, **values: Any) -> Any:
         """Perform a call; the server passes its context, and the values of all arguments."""
         return await call_tool(name, values, workers, ctx)
 
     arguments = _argument_model(name, most)
-    result = _result_model(name)
+    # the main fields, each of which may be missing; a result has more, which are sent, too
+    fields: dict[str, Any] = {
+        field: (kind | None, None) for field, kind in RESULT_FIELDS[name].items()
+    }
+    result = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **fields)
     return Tool(
         fn=call,
         name=name,
@@ -315,26 +295,12 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
 
 
 def _argument_model(name: str, most: Limits) -> Any:
-    """Return the class of pydantic whose fields are the arguments of the tool ``name``.
-
-    It refuses unknown arguments, and values above the limits ``most``.
-    """
+    """Return the class of pydantic for the arguments of a tool, which refuses all others."""
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
     from pydantic import ConfigDict, Field, create_model
 
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
-    fields = _command_fields(name) | _limit_fields(name, most)
-    if "family" in fields:  # the options of the named family, by name
-        options = Field({}, description=ARGUMENT_HELP["options"])
-        fields["options"] = (dict[str, bool | int | str], options)
-    return create_model(f"{name}_arguments", __base__=strict, **fields)
-
-
-def _command_fields(name: str) -> dict[str, Any]:
-    """Return pydantic's pair of type and field, by argument, for parameters of a tool's command."""
-    from pydantic import Field
-
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {}  # pydantic's pair of type and field, by argument
     for argument, param in arguments_of(name).items():
         about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
         kind = argument_type(param)
@@ -343,48 +309,23 @@ def _command_fields(name: str) -> dict[str, Any]:
         else:
             default = argument_default(param)
             fields[argument] = (kind | None, Field(default, description=about))
-    return fields
-
-
-def _limit_fields(name: str, most: Limits) -> dict[str, Any]:
-    """Return pydantic's pair of type and field for the arguments ``timeout`` and ``memory``.
-
-    ``most`` has the largest values, which are also the defaults. ``timeout`` is in seconds.
-    ``memory``, in MiB, is an argument only if the command of the tool has such an option.
-    """
-    from pydantic import Field
-
     about = ARGUMENT_HELP["timeout"]
     timeout = Field(most.timeout, description=about, gt=0, le=most.timeout)
-    fields: dict[str, Any] = {"timeout": (float, timeout)}
+    fields["timeout"] = (float, timeout)
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
         assert most.memory is not None
         largest = most.memory // 2**20
         least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
         about = ARGUMENT_HELP["memory"]
         fields["memory"] = (int, Field(largest, description=about, ge=least, le=largest))
-    return fields
-
-
-def _result_model(name: str) -> Any:
-    """Return the class of pydantic for the result of the tool ``name``, with its fields.
-
-    It knows the main fields, each of which may be missing; a result has more, which are sent, too.
-    """
-    from pydantic import ConfigDict, create_model
-
-    fields: dict[str, Any] = {}
-    for field, kind in RESULT_FIELDS[name].items():
-        fields[field] = (kind | None, None)  # the type, and the default
-    return create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **fields)
+    if "family" in fields:  # the options of the named family, by name
+        options = Field({}, description=ARGUMENT_HELP["options"])
+        fields["options"] = (dict[str, bool | int | str], options)
+    return create_model(f"{name}_arguments", __base__=strict, **fields)
 
 
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
-    """Return the result of a call, or the command's error; report progress meanwhile.
-
-    ``name`` names the tool, ``values`` are the values of its arguments, and ``ctx`` is the
-    server's context of the call, by which reports reach the caller.
-    """
+    """Return the result of a call, or the command's error; report progress by ``ctx`` meanwhile."""
     import anyio
     from mcp_types import CallToolResult, TextContent
 
@@ -402,26 +343,14 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         answer = await workers.ask(name, values)
         group.cancel_scope.cancel()
     result = _sendable(json.loads(answer.printed or "{}"))
-    content = [TextContent(type="text", text=_text_for_people(answer, result))]
+    # for people, where the answer has no text, the output of Macaulay2 and the text of the value
+    text = answer.text or result.get("output", "") + result.get("text", "") or answer.printed
+    parts = [part for part in (text, answer.error) if part]
+    shown = shortened(_sendable("\n".join(parts)), MAX_ANSWER_TEXT_CHARS)
+    content = [TextContent(type="text", text=shown)]
     if not result:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=result)
-
-
-def _text_for_people(answer: ToolAnswer, result: dict[str, Any]) -> str:
-    """Return the text of an answer, and its error message, shortened to what a person reads.
-
-    ``result`` is the JSON object that the command printed, empty if it printed none. If the answer
-    has no text, the output of Macaulay2 and the text of the value take its place, or, if these are
-    missing too, the JSON itself.
-    """
-    text = answer.text
-    if not text:
-        text = result.get("output", "") + result.get("text", "")
-    if not text:
-        text = answer.printed
-    parts = [part for part in (text, answer.error) if part]
-    return shortened(_sendable("\n".join(parts)), MAX_ANSWER_TEXT_CHARS)
 
 
 def _sendable(value: Any) -> Any:
@@ -433,22 +362,6 @@ def _sendable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_sendable(name): _sendable(entry) for name, entry in value.items()}
     return value
-
-
-def _first_exception(failures: BaseException) -> BaseException:
-    """Return the first exception in nested groups; an exception that is no group, as it is."""
-    while isinstance(failures, BaseExceptionGroup):
-        failures = failures.exceptions[0]
-    return failures
-
-
-def _current_folder() -> tuple[Path, ...]:
-    """Return the folders that calls may read by default: the current one, or none if it is ``/``.
-
-    Desktops start programs in the root folder, and no user means that all files may be read.
-    """
-    here = Path.cwd()
-    return () if here.parent == here else (here,)
 
 
 def _end_by_signals(workers: Workers) -> None:
@@ -510,7 +423,10 @@ def mcp_command(
     if program is not None:
         os.environ[VARIABLE] = program  # workers inherit it
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import no modules from the current folder
-    folders = tuple(map(Path.absolute, folders)) or _current_folder()
+    folders = tuple(map(Path.absolute, folders))
+    if not folders and Path.cwd() != Path.cwd().parent:
+        # desktops start programs in /, and no user means that all files may be read
+        folders = (Path.cwd(),)
     # the function of m2bridge.cli.commands, which click passes as the object of its context
     workers = Workers(run_reporting_errors, memory=memory, folders=folders)
     _end_by_signals(workers)
@@ -526,7 +442,10 @@ def mcp_command(
     try:
         server.run()
     except BaseExceptionGroup as failures:  # for example if standard input cannot be read
-        raise _first_exception(failures) from None
+        failure: BaseException = failures
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from None
     finally:
         workers.end()
     return DONE

@@ -23,9 +23,9 @@ from m2bridge.cli.common import echo_json, finished, fitted, progress, report_fi
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
-from m2bridge.limits import Clock, clock, importing, limited, overtime
+from m2bridge.limits import clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
-from m2bridge.results.sheet import plural, visible
+from m2bridge.results.sheet import enumeration, plural, visible
 from m2bridge.system import save
 from m2bridge.trained_weights.options import OPTIONS, WeightsOption
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from m2bridge.families.base import Figure
     from m2bridge.reports import Report
     from m2bridge.results.base import Result
-    from m2bridge.results.picture import PictureResult
 
 
 REPORT_FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
@@ -88,11 +87,11 @@ def report_command(
 
     Certificates are read, not verified; use 'm2bridge verify' for that.
     """
-    form = form or _form_of_file(out)
+    if form is None:
+        form = "text" if out is None else ENDINGS.get(out.suffix.lower(), "text")
     if docs and form not in LINKED_FORMATS:
         raise click.UsageError(
-            f"--docs needs a format with links: --format {', '.join(LINKED_FORMATS[:-1])} or"
-            f" {LINKED_FORMATS[-1]}"
+            f"--docs needs a format with links: --format {enumeration(LINKED_FORMATS, 'or')}"
         )
     with common.time_limit(timeout=timeout):
         with importing():
@@ -102,11 +101,15 @@ def report_command(
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_why_nothing_to_report(result, folder))
-        text = _report_text(result, form, docs)
+        if form in LINKED_FORMATS:
+            text = report.LINKED[form](result, documentation=docs)
+        else:
+            text = report.FORMATS[form](result)
         if form == "text" and out is None:  # on a terminal the table has the terminal's width
             text = fitted(report.to_sheet(result), plain=text.removesuffix("\n")) + "\n"
     if out is not None:
-        _save(text, out)
+        with _name_file_in_errors(out):
+            save(text, out)
         report_file_written(out)
     elif form == "json":
         echo_json(text, end="")
@@ -115,33 +118,8 @@ def report_command(
     return DONE
 
 
-def _form_of_file(out: Path | None) -> str:
-    """Return the format of a report by the ending of its file; ``text`` if it has another one.
-
-    A report that is printed, with ``None`` as file, is text as well.
-    """
-    if out is None:
-        return "text"
-    return ENDINGS.get(out.suffix.lower(), "text")
-
-
-def _report_text(result: Report, form: str, docs: str) -> str:
-    """Return a report in one of :data:`REPORT_FORMATS`, with the end of a line after the last one.
-
-    Forms with links have them to the documentation at the address ``docs``, if it is not empty.
-    """
-    from m2bridge.reports import FORMATS, LINKED
-
-    if form in LINKED_FORMATS:
-        return LINKED[form](result, documentation=docs)
-    return FORMATS[form](result)
-
-
 def _why_nothing_to_report(result: Report, folder: Path) -> str:
-    """Return why there is nothing to report: ``folder`` has no certificate, or no usable one.
-
-    ``result.problems`` are the files .json that are not usable, each with the reason.
-    """
+    """Return why there is nothing to report: the folder has no certificate, or no usable one."""
     none = f"no certificates in the folder '{folder}'"
     if not result.problems:
         return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
@@ -150,18 +128,6 @@ def _why_nothing_to_report(result: Report, folder: Path) -> str:
         f"{none} that can be used; {count} with the ending .json, such as '{first.file}':"
         f" {first.reason}"
     )
-
-
-def _save(text: str, out: Path) -> None:
-    """Write a report atomically: an existing file is replaced as a whole or not at all.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    """
-    with _name_file_in_errors(out):
-        save(text, out)
 
 
 DEFAULT_RANGE = "1..4"
@@ -213,8 +179,12 @@ def atlas_command(
 
     certificates = out / CERTIFICATES
     if folder is None:
+        family = options["family"] or DEFAULT_FAMILY
+        usual = {"family": family, "check": options["check"] or REACHABLE}
+        if family == DEFAULT_FAMILY:
+            usual |= {name: options[name] or DEFAULT_RANGE for name in ("d", "d_out", "a")}
         # the exit code of ``certify`` tells the verdicts; an atlas is written whatever they are
-        ctx.invoke(certify_command, out=certificates, **_batch_options(options))
+        ctx.invoke(certify_command, out=certificates, **(options | usual))
     else:
         _copy_certificates(ctx, folder, certificates)
     result = atlas(certificates)
@@ -225,27 +195,8 @@ def atlas_command(
     return DONE
 
 
-def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of ``certify`` for the batch of an atlas, from the options of ``atlas``.
-
-    Where they are not given, d, d' and a of the default family have :data:`DEFAULT_RANGE`, and the
-    questions are those that take minutes at most.
-    """
-    family = options["family"] or DEFAULT_FAMILY
-    usual = {}
-    if family == DEFAULT_FAMILY:
-        usual = {name: options[name] or DEFAULT_RANGE for name in ("d", "d_out", "a")}
-    return options | usual | {"family": family, "check": options["check"] or REACHABLE}
-
-
 def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
-    """Copy what batches leave in ``folder``, and below it, to the folder ``target``.
-
-    Raises
-    ------
-    click.UsageError
-        If the command, whose context is ``ctx``, has other options, such as ``--d``.
-    """
+    """Copy what batches leave in ``folder`` and below to ``target``; refuse other options."""
     others = sorted(common.explicit_options(ctx) - {"out", "folder", "docs"})
     if others:
         raise click.UsageError(
@@ -264,19 +215,12 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
 
 
 class FigureGroup(common.Commands):
-    """The group ``figure``, with a command for each figure of all families.
-
-    The families are loaded only when a figure is named or listed, and not with this module.
-    """
+    """The group ``figure``, whose families are loaded when a figure is named or listed."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the named command; the time limit also holds while the families are loaded.
-
-        So the limit is read here, before the options are parsed. It counts from the start of the
-        program, or from now where no command was begun (``begin`` is 0).
-        """
+        """Return the named command; the time limit also holds while families are loaded."""
         with limited(limit_in(args), begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -329,14 +273,11 @@ FIGURE_OUTPUT_OPTIONS = (
         help="The file for the picture: .svg, .pdf or .png.",
     ),
 )
-"""The options of each command for a figure, which follow those of the figure itself."""
+"""The options of each command for a figure, which follow its own."""
 
 
 def _figure_command(figure: Figure) -> click.Command:
-    """Return the command for a figure, with its own options and those for the output.
-
-    A figure that needs Macaulay2 has ``--m2``, too.
-    """
+    """Return the command for a figure, with its own options and the options for the output."""
     command = click.Command(
         figure.name,
         params=[as_parameter(option) for option in figure.options],
@@ -354,11 +295,8 @@ def _figure_command(figure: Figure) -> click.Command:
 def _draw_figure(
     figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any
 ) -> int:
-    """Compute a figure, write its picture to ``out``, if given, and print its data.
-
-    ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are the figure's
-    options, and ``program`` (``--m2``) for a figure that needs Macaulay2. The exit code is
-    returned, which is UNDECIDED if a part of the result is unfinished.
+    """Compute a figure, write its picture to ``out``, if given, and print its data: as CSV, as
+    JSON, or, for ``form`` None, as a summary in words; return the exit code.
     """
     program = options.pop("program", None)  # not an option of the figure itself
     if out is not None:
@@ -372,7 +310,11 @@ def _draw_figure(
     ):
         result = figure.from_options(options)
     if out is not None:
-        _save_picture(result, out, clock)
+        # The limit holds for the computation: its result is drawn however long that takes. Drawing
+        # imports modules of matplotlib, which signals must not interrupt.
+        with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
+            result.save(out)
+        report_file_written(out)
     elif form is None:
         click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
@@ -381,23 +323,9 @@ def _draw_figure(
     return show(result, form or "text", clock)
 
 
-def _save_picture(result: PictureResult, out: Path, clock: Clock) -> None:
-    """Draw the picture of a figure and write it to ``out``, also after the deadline of ``clock``.
-
-    The limit holds for the computation: its result is drawn however long that takes.
-    """
-    # drawing imports modules of matplotlib, which signals must not interrupt
-    with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
-        result.save(out)
-    report_file_written(out)
-
-
 @contextmanager
 def _name_file_in_errors(out: Path) -> Iterator[None]:
-    """Let errors of the operating system in the block say that the file ``out`` cannot be written.
-
-    An ``OSError`` of the block is replaced by one whose message has the name and the reason.
-    """
+    """Let errors of the system in the block say that the file ``out`` cannot be written."""
     try:
         yield
     except OSError as reason:
@@ -406,10 +334,7 @@ def _name_file_in_errors(out: Path) -> Iterator[None]:
 
 
 def _check_writable(out: Path) -> None:
-    """Check that a picture can be written to ``out``, before anything is computed.
-
-    Its ending must be known, and matplotlib installed; its folder is made if there is none.
-    """
+    """Check, before anything is computed, that a picture can be written; make its folder."""
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
@@ -479,10 +404,7 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
 
 @contextmanager
 def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None]:
-    """Turn mistakes in a file of weights into errors of usage, which name the file.
-
-    An ``InvalidCaseError`` about one of the command's ``options`` stays: click names the option.
-    """
+    """Let mistakes in a file of weights name the file, and mistakes in an option the option."""
     try:
         yield
     except ConversionError as reason:  # its message has the file

@@ -1,10 +1,11 @@
 """The arguments of the tools of ``m2bridge mcp``, and how a call sets the parameters of a command.
 
 A tool is a command, and an argument of it a parameter of the command, as click has it; its name is
-the option's, such as ``d_out``, while click's own name of the parameter may differ. A call
-has a value, as JSON, for each argument: ``None`` or the default if it is not given. Besides these
-arguments each call has ``timeout``, some have ``memory``, and tools about a family have
-``options``, the values of options that the named family declares.
+the option's, such as ``d_out``, while click's own name of the parameter may differ. A call has a
+value, as JSON, for each argument: ``None`` or the default if it is not given. In addition each call
+has ``timeout``, some have ``memory``, and tools about a family have ``options``, the values of
+options that the named family declares. Below ``values`` are the values of a call by arguments, and
+``settings``, by parameters, the values that are not defaults; a mistake is a usage error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from m2bridge.cli import (
     certificates as certifying,
     compute as computing,
     decide as deciding,
-    ed_degree as distances,
     ideals,
     macaulay2 as bridge,
     show as showing,
@@ -43,7 +43,7 @@ TOOL_COMMANDS: dict[str, click.Command] = {
     "cross_check": deciding.cross_check_command,
     "membership": deciding.membership_command,
     "polar_degrees": computing.polar_degrees_command,
-    "ed_degree": distances.ed_degree_command,
+    "ed_degree": computing.ed_degree_command,
     "critical_points": computing.critical_points_command,
     "weights": showing.weights_command,
     "verify": certifying.verify_command,
@@ -75,11 +75,7 @@ ARGUMENT_HELP = {
 
 
 def arguments_of(name: str) -> dict[str, click.Parameter]:
-    """Return the arguments of the tool ``name``: parameters of its command, by the argument's name.
-
-    The name of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left
-    out.
-    """
+    """Return the arguments of a tool: parameters of its command, by the argument's name."""
     arguments: dict[str, click.Parameter] = {}
     for param in TOOL_COMMANDS[name].params:
         if param.name not in OMITTED_OPTIONS:
@@ -91,11 +87,7 @@ def arguments_of(name: str) -> dict[str, click.Parameter]:
 
 
 def argument_type(param: click.Parameter) -> Any:
-    """Return the Python type of the values of an argument, from which its JSON schema is made.
-
-    It is found by the name of the parameter in :data:`ARGUMENT_TYPES`, or else by its type in
-    click; it is ``str`` for all other types, such as paths.
-    """
+    """Return the Python type of the values of an argument, from which its JSON schema is made."""
     if isinstance(param.type, click.Choice):
         return Literal[tuple(param.type.choices)]
     of_click = {"integer": int, "decimal": float, "boolean": bool}
@@ -111,46 +103,43 @@ def argument_default(param: click.Parameter) -> Any:
 def parse(
     context: click.Context, name: str, values: Mapping[str, Any], max_memory_mib: int
 ) -> None:
-    """Set the parameters of a command to the values of a call, each by name.
-
-    No value becomes a word of a command line, so a value cannot act as an option.
-
-    Parameters
-    ----------
-    context : click.Context
-        That of the command, which gets the parameters.
-    name : str
-        The name of the tool.
-    values : mapping
-        The values of the call by the names of arguments, with ``timeout`` and perhaps ``memory``
-        and ``options``.
-    max_memory_mib : int
-        The limit on the address space of the Macaulay2 of this process, in MiB.
-
-    Raises
-    ------
-    click.UsageError
-        If the family lacks an option, a value is invalid for its parameter, or a path is not below
-        a folder that may be read.
+    """Set the parameters of a command to the values of a call, each by name: no value becomes a
+    word of a command line, so none can act as an option. The Macaulay2 of this process has
+    ``max_memory_mib``.
     """
     command = context.command
-    given = _given_values(name, values)
-    given |= _json_flag(command) | {"timeout": values["timeout"]}
+    settings = _given_values(name, values)
+    prints_by_form = any(param.name == "form" for param in command.params)
+    settings |= {"form": "json"} if prints_by_form else {"as_json": True}
+    settings["timeout"] = values["timeout"]
     # With --memory a command starts processes of its own, instead of using the Macaulay2 of this
     # worker. That is needed for a lower limit; and "verify" and "evaluate", which never use that
     # Macaulay2, need a limit for their processes.
     if values.get("memory", max_memory_mib) < max_memory_mib or name in ("verify", "evaluate"):
-        given["memory"] = f"{values['memory']}M"
+        settings["memory"] = f"{values['memory']}M"
     own = _own_options(values)
     if own is not None:  # with a family or a map, d, d', a and t name nothing
         replace_case_options(context, [as_parameter(option) for option in own])
-        given = _with_family_options(name, given, values, own)
-    texts = _texts_for_files(name, given)
-    _check_paths(name, given)
+        settings = _with_family_options(name, settings, values, own)
+    # The code of "evaluate", and a map with several lines, unlike the name of a file, are texts in
+    # place of files. All other paths are checked before anything accesses them.
+    texts: dict[str, Text] = {}
+    for argument, param in arguments_of(name).items():
+        parameter = str(param.name)
+        value = settings.get(parameter)
+        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
+        if argument == "code" or is_map_itself:
+            texts[parameter] = Text(argument, settings.pop(parameter))
+        elif value is not None and isinstance(param.type, click.Path):
+            for path in [value] if isinstance(value, str) else value:
+                try:
+                    check_readable(path)
+                except ConversionError as reason:
+                    raise click.UsageError(f"{argument}: {reason}") from None
     # the time limit first, since it counts while the others are read
     for param in sorted(command.get_params(context), key=lambda param: param.name != "timeout"):
         if param.name not in ("help", *texts):
-            param.handle_parse_result(context, given, [])  # sets context.params[param.name]
+            param.handle_parse_result(context, settings, [])  # sets context.params[param.name]
     for parameter, value in context.params.items():
         if value is NOT_GIVEN:
             context.params[parameter] = None
@@ -158,35 +147,22 @@ def parse(
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the arguments that a call gives, by the names of click's parameters.
-
-    ``values`` are all arguments of the tool ``name``; ``None`` and defaults count as not given.
-    Parameters read texts, as from a command line: a number or a list becomes JSON.
-    """
-    given: dict[str, Any] = {}
+    """Return the values that a call gives, by parameters: numbers and lists become JSON."""
+    settings: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         value = values[argument]
         if value is None or value == argument_default(param):
             continue
         # several values, such as paths, stay a list
         if param.nargs == -1 or isinstance(value, bool | str):
-            given[str(param.name)] = value
+            settings[str(param.name)] = value
         else:
-            given[str(param.name)] = json.dumps(value)
-    return given
-
-
-def _json_flag(command: click.Command) -> dict[str, Any]:
-    """Return the parameter that makes the command print JSON, with its value."""
-    names = [param.name for param in command.params]
-    return {"form": "json"} if "form" in names else {"as_json": True}
+            settings[str(param.name)] = json.dumps(value)
+    return settings
 
 
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """Return the options of the family that a call names, an empty tuple if it names a map.
-
-    If it names neither, the result is ``None``: then d, d', a and t name a case.
-    """
+    """Return the options of the named family, none for a map; ``None`` without either."""
     if values.get("family") is not None:
         return family(values["family"]).options
     for written in values.get("options", {}):  # options without a family: the first is refused
@@ -195,43 +171,33 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 
 
 def _with_family_options(
-    name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
+    name: str, settings: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values in ``given``, and the values of a family's options, by parameters.
+    """Return the ``settings`` with the values of ``own``, the options of the named family or map.
 
-    ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
-    ``options``, and ``own`` the options that the family declares, none for a map. An argument that
-    is an option of the default family is refused unless the named family has one of this name.
+    An argument that is an option of the default family is refused unless the named family has one
+    of this name.
     """
     # a family cannot set an option that the command has for every family, such as the field
     of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
     by_name = {option.name: option for option in own if option.name not in of_command}
     owner = "a map" if values.get("family") is None else f"the family '{values['family']:.60}'"
-    given = dict(given)
+    settings = dict(settings)
     for argument in CASE_OPTIONS:
-        if argument in given and argument not in by_name:
+        if argument in settings and argument not in by_name:
             raise click.UsageError(f"'{argument}' is not an option of {owner}")
     for written, value in values.get("options", {}).items():
         option = by_name.get(written.replace("-", "_"))
-        if option is None or option.name in ("help", *given):
+        if option is None or option.name in ("help", *settings):
             reason = "is given twice" if option is not None else f"is not an option of {owner}"
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
         if value is not False:  # false counts as not given
-            given[option.name] = _text_of_value(option, value)
-    return given
+            settings[option.name] = _text_of_value(option, value)
+    return settings
 
 
 def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
-    """Return the text that the command line has for a value of a family's option.
-
-    ``value`` is not false, which counts as not given. A flag is true; any other option has a number
-    or a text.
-
-    Raises
-    ------
-    click.UsageError
-        If the value is of the wrong kind.
-    """
+    """Return the text that the command line has for a value, not false, of a family's option."""
     if option.flag:
         if value is not True:
             raise click.UsageError(f"options: '{option.name}' must be true or false")
@@ -239,37 +205,3 @@ def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
     if value is True:
         raise click.UsageError(f"options: '{option.name}' must be a number or a text")
     return str(value)
-
-
-def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
-    """Take the texts that stand in place of files out of ``given``; return them by parameters.
-
-    ``given`` has the values of the tool ``name`` by click's names of parameters. Such texts are the
-    code of the tool ``evaluate``, and a map given by its content: it has several lines, unlike the
-    name of a file.
-    """
-    texts: dict[str, Text] = {}
-    for argument, param in arguments_of(name).items():
-        parameter = str(param.name)
-        value = given.get(parameter)
-        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
-        if argument == "code" or is_map_itself:
-            texts[parameter] = Text(argument, given.pop(parameter))
-    return texts
-
-
-def _check_paths(name: str, given: Mapping[str, Any]) -> None:
-    """Check that all paths in ``given`` may be read, before anything accesses them.
-
-    ``given`` are values of the tool ``name`` by parameters: texts, or lists of them.
-    """
-    for argument, param in arguments_of(name).items():
-        value = given.get(str(param.name))
-        if value is None or not isinstance(param.type, click.Path):
-            continue
-        paths = [value] if isinstance(value, str) else value
-        for path in paths:
-            try:
-                check_readable(path)
-            except ConversionError as reason:
-                raise click.UsageError(f"{argument}: {reason}") from None

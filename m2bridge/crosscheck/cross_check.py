@@ -5,7 +5,7 @@ observables. Most statements of a family share one observation. A *separate comp
 be long, is done only for statements that are asked for by their names.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -19,7 +19,6 @@ from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
 from m2bridge.statements.statement import (
     GlobalStatement,
-    Observed,
     OrbitStatement,
     Statement,
     check_statements,
@@ -69,7 +68,8 @@ class CrossCheck(VerdictsResult):
         if observations is not None:
             facts += observations.facts()
         facts += [("computed by", computed_by(self.engine_version, self.seconds))]
-        facts += [("agreement", remark) for remark in self._remarks]
+        if observations is not None:
+            facts += [("agreement", remark) for remark in observations.remarks]
         # a fact with the value None is not shown
         facts += [("not finished", self.unfinished or None)]
         blocks: list[Block] = [Facts(facts)]
@@ -83,24 +83,18 @@ class CrossCheck(VerdictsResult):
         blocks.append(Findings([verdict.to_finding() for verdict in self.verdicts]))
         return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks, formulas)
 
-    @property
-    def _remarks(self) -> Sequence[str]:
-        """Lines that say which independent methods agreed; none if nothing was observed."""
-        if self.observations is None:
-            return ()
-        return tuple(self.observations.remarks)
-
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``: the observations and the verdicts."""
         case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
-        observations = _EMPTY_OBSERVATION
+        observations, remarks = _EMPTY_OBSERVATION, []
         if self.observations is not None:
             observations = self.observations.to_json()
+            remarks = list(self.observations.remarks)
         return {
             **case,
             **observations,
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
-            "remarks": list(self._remarks),
+            "remarks": remarks,
             "unfinished": self.unfinished or None,
         }
 
@@ -129,8 +123,8 @@ def cross_check(
         The statements to decide, also by their keys or names, as ``"3.4"`` and ``"3.4 (iii)"``; all
         that share one observation when left out.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation; without one, only limits of enclosing blocks hold.
 
@@ -154,12 +148,17 @@ def cross_check(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
     chosen = _choose_statements(model, statements)
-    to_observe = _statements_to_observe(model, chosen)
+    # Separate computations are expensive: none is done for a statement of which a hypothesis fails.
+    to_observe = [
+        statement
+        for statement in chosen
+        if not statement.separate_computation or statement.hypotheses(model) == ""
+    ]
     # The observables of all separate computations that were asked for are passed, also of those
     # that are not done: by them ``observe`` selects the class of the observation.
     separate = {statement.observable for statement in chosen if statement.separate_computation}
     # None: nothing was observed; the empty text: no limit was reached
-    observations, unfinished = None, ""
+    observations, unfinished, version = None, "", ""
     try:
         observations = model.observe(model.observables(to_observe) | separate)
     except (TimeLimitError, MemoryLimitError) as limit:
@@ -171,55 +170,23 @@ def cross_check(
             {verdict.statement.observable: verdict.predicted for verdict in verdicts}
         )
         unfinished = observations.unfinished
+        version = observations.engine_version
+    elif to_observe and model.needs_engine(model.observables(to_observe)):
+        version = current().version  # it was used until the limit
     return CrossCheck(
         model=model,
         verdicts=verdicts,
         observations=observations,
-        engine_version=_version_used(model, to_observe, observations),
+        engine_version=version,
         seconds=clock().seconds,
         unfinished=unfinished,
     )
 
 
-def _statements_to_observe(model: Model, statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements whose observables are computed, for verdicts on ``statements``.
-
-    Separate computations are expensive: none is done for a statement of which a hypothesis fails.
-    """
-    to_observe = []
-    for statement in statements:
-        is_applicable = statement.hypotheses(model) == ""
-        if is_applicable or not statement.separate_computation:
-            to_observe.append(statement)
-    return to_observe
-
-
-def _version_used(
-    model: Model, to_observe: Sequence[Statement], observations: Observed | None
-) -> str:
-    """Return the version of the Macaulay2 that observed a model; empty if none was used.
-
-    ``to_observe`` are the statements for which the model was observed; ``observations`` is ``None``
-    if a limit was reached before any observation.
-    """
-    if observations is not None:
-        return observations.engine_version
-    if to_observe and model.needs_engine(model.observables(to_observe)):
-        # Macaulay2 was used until the limit
-        return current().version
-    return ""
-
-
 def _choose_statements(
     model: Model, selection: str | Statement | Sequence[str | Statement] | None
 ) -> tuple[Statement, ...]:
-    """Return the statements to decide, each once.
-
-    ``selection`` is a statement, or a text that is the key or name of one or several statements, or
-    a sequence of statements and texts. For ``None`` the result is all statements that share one
-    observation. InvalidCaseError is raised for another value, for a text that is no such name, and
-    if none is given.
-    """
+    """Return the statements that were selected, each once, or all that share an observation."""
     about_model = model.statements()
     if selection is None:
         return sharing_one_observation(about_model)

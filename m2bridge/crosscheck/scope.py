@@ -2,13 +2,17 @@
 
 The two scopes within one case compare predicted with observed values: of the closure as a whole
 (:class:`GlobalComparison`), or orbit by orbit (:class:`OrbitwiseComparison`). Their values may have
-been read from a certificate. Scopes for all sizes are in the families.
+been read from a certificate; they are lists and numbers then, and the sentences are the same.
+Scopes for all sizes are in the families.
 
-A *case* is a model of a family. Its *closure* is that of the set of its functions, which some cases
-have divided into finitely many *orbits*. An *observable*, such as the dimension, is what a
-statement predicts, and what is computed. A *witness* is the orbit at which a statement fails, with
-weights of a function there and numbers that prove it. A *partial value* is one of which a part may
-be unknown, such as a list of numbers (:class:`~m2bridge.statements.statement.PartialValue`).
+A *case* is a model of a family. Its *closure* is the closure of the set of its functions, which
+some cases have divided into finitely many *orbits*. An *observable*, such as the dimension, is what
+a statement predicts, and what is computed. A *witness* is the orbit at which a statement fails,
+with weights of a function there and numbers that prove it. A *partial value* is one of which a part
+may be unknown, such as a list of numbers (:class:`~m2bridge.statements.statement.PartialValue`).
+``None`` is a value that is not known or does not exist; an empty text is a hypothesis that does not
+fail, a reason that is not known, or a limit that was not reached. A clause is added to a sentence:
+it begins with a semicolon, and is empty where nothing can be said.
 """
 
 from __future__ import annotations
@@ -35,12 +39,10 @@ def printed_words(as_printed: bool | None) -> str:
 
 
 class VerdictScope(ABC):
-    """The scope of a verdict: where a statement is true, where false, and where undecided.
+    """The scope of a verdict; base class.
 
-    Attributes
-    ----------
-    in_parts : bool
-        Whether certificates name the part of a statement, such as "(iii)" of Theorem 3.4.
+    ``in_parts`` says whether certificates name the part of a statement, such as "(iii)" of Theorem
+    3.4.
     """
 
     __slots__ = ()
@@ -54,12 +56,12 @@ class VerdictScope(ABC):
 
     @property
     def predicted(self) -> Any:
-        """The predicted value for the closure as a whole; ``None`` if there is none."""
+        """The predicted value for the closure as a whole."""
         return None
 
     @property
     def observed(self) -> Any:
-        """The observed value for the closure as a whole; ``None`` if there is none."""
+        """The observed value for the closure as a whole."""
         return None
 
     @property
@@ -74,7 +76,7 @@ class VerdictScope(ABC):
 
     @property
     def witness(self) -> Any:
-        """A counterexample with numbers that prove it; ``None`` if there is none."""
+        """A counterexample with numbers that prove it."""
         return None
 
     @property
@@ -105,63 +107,35 @@ class VerdictScope(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return fields for ``json.dumps``, sentences among them, such as ``reason``.
-
-        They are added to the statement, its words and the decision in the JSON of a verdict.
-        """
+        """Return fields for the JSON of a verdict, sentences among them, such as ``reason``."""
 
     @abstractmethod
     def to_data(self) -> dict[str, Any]:
-        """Return the fields that a certificate stores of the scope: numbers, and no sentences.
-
-        They are added to the words of the statement and the decision.
-        """
+        """Return the fields that a certificate stores of the scope: numbers, and no sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseScope(VerdictScope):
-    """The scope of a verdict in one case.
-
-    If it was read from a certificate, values and orbits are lists and numbers; the sentences are
-    the same.
-
-    Parameters
-    ----------
-    observable : str
-        The name of the value that the statement predicts.
-    hypothesis : str
-        The hypothesis that fails; empty if all hold.
-    is_printed : bool
-        Whether a source prints the statement, and the hypotheses that are printed hold in the case.
-        A hypothesis that fails nevertheless is added by m2bridge.
-    was_observed : bool
-        ``False`` if nothing was observed of the case, or, for a statement about orbits, if a limit
-        came before all of these orbits.
-    vacuous : bool
-        Whether the case has no object that the statement is about.
-    failing, undecided : tuple of orbits
-        The orbits where observation and prediction differ, and where there is no decision; empty if
-        the statement is about the closure as a whole.
-    witness : Witness or None
-        The counterexample of a refuted statement; ``None`` for others, and for one about the
-        closure as a whole that was read from a certificate.
-    undecided_reason : str
-        Why a value is undecided; empty if no reason is known, or nothing is undecided.
-    unfinished, progress : str
-        The limit that was reached, and how much was done before; empty without a limit.
-    """
+    """The scope of a verdict in one case."""
 
     observable: str
-    hypothesis: str = ""
+    hypothesis: str = ""  # which fails
+    # a source prints it, and the printed hypotheses hold: one that fails is added by m2bridge
     is_printed: bool = False
+    # for a statement about orbits, whether a limit came after one of these at least
     was_observed: bool = True
-    vacuous: bool = False
-    failing: tuple[Any, ...] = ()
+    vacuous: bool = False  # the case has no object that the statement is about
+    failing: tuple[Any, ...] = ()  # this and ``undecided`` are orbits
     undecided: tuple[Any, ...] = ()
     witness: Witness | None = None
     undecided_reason: str = ""
-    unfinished: str = ""
+    unfinished: str = ""  # the limit that was reached, and in ``progress`` what was done before
     progress: str = ""
+
+    @property
+    def progress_clause(self) -> str:
+        """How much was observed before a limit, such as `` (observed: dimension)``."""
+        return f" ({self.progress})" if self.progress else ""
 
     @property
     def decision(self) -> Decision:
@@ -194,46 +168,29 @@ class CaseScope(VerdictScope):
         """Return one sentence: the comparison, the limit, or the failing hypothesis."""
         words = self.observable.replace("_", " ")
         # an empty hypothesis says that none fails
-        if self.hypothesis and self.was_observed:
-            # a reader of the paper wants to know whether the hypothesis is needed
-            return [f"{self.hypothesis}{self.conclusion_clause()}{self._printed_clause()}"]
         if self.hypothesis:
-            return [f"{self.hypothesis}{self._printed_clause()}"]
+            # a reader of the paper wants to know whether the hypothesis is needed
+            sentence = self.hypothesis
+            if self.was_observed:
+                sentence += self.conclusion_clause()
+            if self.is_printed:
+                sentence += f"; {ADDED_HYPOTHESIS}: {printed_words(self.as_printed)}"
+            return [sentence]
         if not self.was_observed:
             return [self.unfinished or f"{words}: not observed"]
         return [self.comparison_sentence(words)]
 
     @abstractmethod
     def decision_by_values(self) -> Decision:
-        """Return the decision that follows from the values alone.
-
-        :meth:`decision` asks for it where all hypotheses hold, something was observed, and the case
-        has objects that the statement is about.
-        """
+        """Return the decision that follows from the values alone, of something that exists."""
 
     @abstractmethod
     def comparison_sentence(self, words: str) -> str:
-        """Return the comparison in a sentence; it begins with ``words``, the observable in words.
-
-        :meth:`reasons` asks for it where all hypotheses hold and something was observed.
-        """
+        """Return the comparison in a sentence, which begins with the observable in words."""
 
     @abstractmethod
     def conclusion_clause(self) -> str:
-        """Return whether the conclusion holds although a hypothesis of the statement fails.
-
-        It is a clause that begins with a semicolon, since :meth:`reasons` appends it to the failing
-        hypothesis; it is empty where nothing can be said.
-        """
-
-    def _printed_clause(self) -> str:
-        """Return whether the statement is true as printed; empty if m2bridge adds no hypothesis.
-
-        It begins with a semicolon, and :meth:`reasons` asks for it where a hypothesis fails.
-        """
-        if not self.is_printed:
-            return ""
-        return f"; {ADDED_HYPOTHESIS}: {printed_words(self.as_printed)}"
+        """Return whether the conclusion holds although a hypothesis of the statement fails."""
 
     def remarks(self) -> list[str]:
         """Return two lines, the weights of the witness and its numbers; none without an orbit."""
@@ -242,32 +199,18 @@ class CaseScope(VerdictScope):
         return [f"witness: {weights_text(self.witness)}", numbers_text(self.witness)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sentence and the witness; a witness that is missing is ``null``."""
+        """Return the sentence and the witness."""
         witness = None
         if self.witness is not None:
             witness = self.witness.to_json()
         return {"reason": self.reasons()[0], "witness": witness}
-
-    def progress_clause(self) -> str:
-        """Return how much was observed before a limit, such as `` (observed: dimension)``.
-
-        It is empty without a limit, and begins with a space, as it is added to a sentence.
-        """
-        if not self.progress:
-            return ""
-        return f" ({self.progress})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobalComparison(CaseScope):
     """The comparison of one predicted value, for the closure as a whole, with the observed value.
 
-    Parameters
-    ----------
-    predicted, observed : bool, int, points of a fibre, a partial value or None
-        The two values; ``None`` for one that is not known.
-    numbers : str
-        What the statement means for the case, if it is true; empty if there are no words for it.
+    The ``numbers`` are what the statement means for the case, if it is true.
     """
 
     predicted: Any = None
@@ -275,10 +218,7 @@ class GlobalComparison(CaseScope):
     numbers: str = ""
 
     def decision_by_values(self) -> Decision:
-        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ.
-
-        Otherwise they are known and agree: CONFIRMED.
-        """
+        """Return REFUTED if the two values differ, CONFIRMED if they are known and agree."""
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
@@ -296,11 +236,7 @@ class GlobalComparison(CaseScope):
         return f"{words}: {self._values()}"
 
     def _values(self) -> str:
-        """Return the two values in words, without the name of the observable.
-
-        Where the values agree, the words are ``numbers``, if there are any; where one of the values
-        is not known, they are the reason for that.
-        """
+        """Return the two values in words, ``numbers`` where they agree, or why one is not known."""
         if self.predicted is None or self.observed is None:
             return self.undecided_reason or "not decided"
         if isinstance(self.observed, PartialValue):
@@ -316,17 +252,13 @@ class GlobalComparison(CaseScope):
         return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
 
     def conclusion_clause(self) -> str:
-        """Return a clause that says whether predicted and observed value agree.
-
-        It begins with a semicolon, and is empty without a prediction. If the case has no special
-        fibres, it says that the conclusion is about nothing.
-        """
+        """Return a clause that says whether predicted and observed value agree."""
         if self.vacuous:
             return f"; the conclusion is {NONE_SPECIAL}"
         if self.predicted is None:
             return ""
         if self.decision_by_values() is Decision.UNDECIDED:
-            return f"; whether the conclusion holds is not known{self.progress_clause()}"
+            return f"; whether the conclusion holds is not known{self.progress_clause}"
         clause = "would be false" if self._differs() else "holds nevertheless"
         return f"; the conclusion {clause}: {self._values()}"
 
@@ -340,11 +272,7 @@ class GlobalComparison(CaseScope):
         return plain_text(self.predicted) != plain_text(self.observed)
 
     def to_data(self) -> dict[str, Any]:
-        """Return the two values in the form of a certificate.
-
-        Fields about orbits are ``None`` or empty. A witness of a statement about the closure as a
-        whole would add nothing to the two values.
-        """
+        """Return the two values as a certificate has them; a witness would add nothing."""
         return {
             "hypothesis": self.hypothesis or None,
             "predicted": value_json(self.predicted),
@@ -360,22 +288,14 @@ class GlobalComparison(CaseScope):
 class OrbitwiseComparison(CaseScope):
     """The comparison of predictions with observations, orbit by orbit, in one case.
 
-    Parameters
-    ----------
-    concerned : int
-        The number of orbits that the statement is about.
-    orbits : int
-        The number of all orbits of the case.
+    The statement is about ``concerned`` of the ``orbits`` of the case.
     """
 
     concerned: int
     orbits: int
 
     def decision_by_values(self) -> Decision:
-        """Return REFUTED if the statement fails at one orbit, CONFIRMED if it holds at all orbits.
-
-        Otherwise it fails at none, and at some orbit there is no decision: UNDECIDED.
-        """
+        """Return REFUTED if the statement fails at an orbit, CONFIRMED if it holds at all."""
         if self.failing:
             return Decision.REFUTED
         if self.undecided:
@@ -389,7 +309,12 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return f"{words}: {NO_ORBIT}"
         if self.failing:
-            return f"{words}: {self._witness_clause()}{self._failing_clause()}"
+            differ = f"they differ on the orbits {_listed(self.failing)}{self.progress_clause}"
+            if self.witness is None:
+                return f"{words}: {differ}"
+            computed = plain_text(self.witness.observed)
+            values = f"computed {computed}, stated {plain_text(self.witness.predicted)}"
+            return f"{words}: {values} at orbit {plain_text(self.witness.orbit)}; {differ}"
         # where values are undecided, the reason for that is the sentence
         if self.undecided_reason:
             return self.undecided_reason
@@ -398,32 +323,13 @@ class OrbitwiseComparison(CaseScope):
             return f"{words}: {agree}; {self.unfinished}"
         if self.undecided:
             return f"{words}: not decided on the orbits {_listed(self.undecided)}"
-        return f"{words}: computed and stated agree on {self._concerned_orbits_text()}"
-
-    def _concerned_orbits_text(self) -> str:
-        """Return the orbits that the statement is about in words, as ``all 5 orbits``."""
-        text = "the one orbit" if self.concerned == 1 else f"all {self.concerned} orbits"
-        # otherwise the case has orbits that the statement is not about
-        if self.concerned == self.orbits:
-            return text
-        return f"{text} that it is about"
-
-    def _witness_clause(self) -> str:
-        """Return the two values at the witness as a clause; empty without a witness."""
-        if self.witness is None:
-            return ""
-        values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
-        return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
-
-    def _failing_clause(self) -> str:
-        """Return a clause with the orbits at which computed and stated values differ."""
-        return f"they differ on the orbits {_listed(self.failing)}{self.progress_clause()}"
+        concerned = "the one orbit" if self.concerned == 1 else f"all {self.concerned} orbits"
+        if self.concerned != self.orbits:
+            concerned += " that it is about"
+        return f"{words}: computed and stated agree on {concerned}"
 
     def conclusion_clause(self) -> str:
-        """Return a clause that says whether the conclusion holds on every orbit that was observed.
-
-        It begins with a semicolon, and is empty if the statement is about no orbit of the case.
-        """
+        """Return a clause that says whether the conclusion holds on all observed orbits."""
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
@@ -435,19 +341,15 @@ class OrbitwiseComparison(CaseScope):
                 " singular-locus"
             )
         if self.failing:
-            places = f"on the orbits {_listed(self.failing)}{self.progress_clause()}"
+            places = f"on the orbits {_listed(self.failing)}{self.progress_clause}"
             return f"; the conclusion would be false {places}"
         if self.undecided and not self.unfinished:
             return f"; whether the conclusion holds on {_listed(self.undecided)} is not decided"
         observed_orbits = observed_orbits_text(self.unfinished)
-        return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause()}"
+        return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the comparison in the form of a certificate: orbits by their ranks, the witness.
-
-        The fields for two values of the closure as a whole are ``None``, and so is a witness that
-        is no orbit.
-        """
+        """Return the comparison as a certificate has it: orbits by their ranks, the witness."""
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
             witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}
@@ -463,13 +365,8 @@ class OrbitwiseComparison(CaseScope):
 
 
 def observed_orbits_text(unfinished: str) -> str:
-    """Return the observed orbits in words: every orbit, or those that were done before a limit.
-
-    ``unfinished`` is the limit that was reached, or empty.
-    """
-    if unfinished:
-        return "every orbit that was done"
-    return "every orbit"
+    """Return in words every orbit, or the orbits that were done before a limit."""
+    return "every orbit that was done" if unfinished else "every orbit"
 
 
 def _listed(orbits: Iterable[Any]) -> str:

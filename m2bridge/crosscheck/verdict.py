@@ -5,11 +5,13 @@ observed. Comparing both gives a :class:`~m2bridge.crosscheck.scope.VerdictScope
 statement is true, where it is false, and where it is undecided. A verdict is a statement with its
 scope, and with what the decision rests on.
 
-A *case* is a model of a family. Its *closure* is that of the set of its functions, which some cases
-have divided into finitely many *orbits*: a :class:`GlobalStatement` is about the closure as a
-whole, an :class:`OrbitStatement` about each orbit that it *concerns*. The *observable* of a
+A *case* is a model of a family. Its *closure* is the closure of the set of its functions, which
+some cases have divided into finitely many *orbits*: a :class:`GlobalStatement` is about the closure
+as a whole, an :class:`OrbitStatement` about each orbit that it *concerns*. The *observable* of a
 statement, such as ``dimension``, is what it predicts, and what an :class:`Observed` has a value of.
-A *witness* is a counterexample: an orbit, weights of a function there, and numbers.
+A *witness* is a counterexample: an orbit, weights of a function there, and numbers. A value that is
+not known, or an observation that was not made, is ``None``; a limit that was not reached, and a
+hypothesis that does not fail, is empty.
 """
 
 from __future__ import annotations
@@ -148,23 +150,17 @@ class Verdict:
         grounds = list(self.extent.reasons())
         if self.decision is Decision.UNDECIDED:
             grounds += self.computed
+        remarks = list(self.extent.remarks())
+        verified_part = self.statement.machine_checked
+        if verified_part and self.decision in (Decision.CONFIRMED, Decision.REFUTED):
+            remarks.append(f"formally verified (Rocq): {verified_part}")
         return Finding(
             verdict=str(self.decision),
             name=self.name,
             sentence=self.text,
             grounds=grounds,
-            remarks=[*self.extent.remarks(), *self._formal_verification_remark()],
+            remarks=remarks,
         )
-
-    def _formal_verification_remark(self) -> list[str]:
-        """Return one line that says what part of a decided statement is formally verified.
-
-        The list is empty if no part is, or if the statement is not decided.
-        """
-        verified_part = self.statement.machine_checked
-        if not verified_part or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
-            return []
-        return [f"formally verified (Rocq): {verified_part}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and its reasons for ``json.dumps``."""
@@ -202,9 +198,9 @@ def verdicts_on(
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on statements about a model, in the order of the statements.
 
-    If ``observed`` is ``None``, a verdict is NOT_APPLICABLE if a hypothesis of its statement fails,
-    else UNDECIDED; ``limit`` is then the limit that prevented the observation, in words, and empty
-    if nothing can be observed of the model.
+    Without an observation a verdict is NOT_APPLICABLE if a hypothesis of its statement fails, else
+    UNDECIDED; ``limit`` is then the limit that prevented the observation, empty if nothing can be
+    observed of the model.
     """
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
@@ -226,7 +222,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     """Return the verdict on a statement about the observed case.
 
     Some orbits may not have been observed, because of a limit. Then the verdict is the one that all
-    orbits would give, where those that were observed decide it, and else UNDECIDED.
+    orbits would give, where the observed ones decide it, and else UNDECIDED.
     """
     extent: CaseScope
     if isinstance(statement, GlobalStatement):
@@ -247,10 +243,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 def _compared_as_a_whole(
     statement: GlobalStatement[Any], observations: Observed
 ) -> GlobalComparison:
-    """Return the comparison of the predicted with the observed value of the whole closure.
-
-    If they differ and all hypotheses hold, the comparison has both values as a witness.
-    """
+    """Return the comparison of the predicted with the observed value of the whole closure."""
     # each value is None if it is not known; the text is then the limit, or empty
     predicted, limit_of_prediction = _within_limits(partial(statement.predict, observations.model))
     observed, limit_of_value = _within_limits(partial(observations.value, statement.observable))
@@ -273,31 +266,19 @@ def _compared_as_a_whole(
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    return replace(extent, witness=_witness_without_orbit(observations, predicted, observed))
-
-
-def _witness_without_orbit(
-    observations: Observed, predicted: Value | None, observed: Value | None
-) -> Witness:
-    """Return a counterexample to a statement about the closure as a whole.
-
-    It has no orbit to show, and no weights: the matrices by the names of parameters are empty.
-    ``predicted`` and ``observed`` are the two values, which differ.
-    """
-    return Witness(
+    # it has no orbit to show, and no weights: the matrices by the names of parameters are empty
+    witness = Witness(
         orbit=None,
         weights=dict.fromkeys(observations.weights, ()),
         predicted=predicted,
         observed=observed,
         numbers=observations.numbers(),
     )
+    return replace(extent, witness=witness)
 
 
 def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
-    """Return the value that ``compute`` returns, ``None`` if it has none, and an empty text.
-
-    If the value cannot be computed, or not within a limit, return ``None`` and the reason.
-    """
+    """Return the value that ``compute`` returns and an empty text, or ``None`` and the reason."""
     try:
         return compute(), ""
     except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
@@ -307,20 +288,28 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
 def _compared_at_orbits(
     statement: OrbitStatement[Any, Any], observations: Observed
 ) -> OrbitwiseComparison:
-    """Return the comparison of prediction and observation at each orbit that a statement is about.
-
-    If the statement fails at some orbits, the most informative of these is the witness.
-    """
+    """Return the comparison of prediction and observation at each orbit that is concerned."""
+    model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
-    values = _values_at_concerned_orbits(statement, observations)
-    failing_values = _values_that_differ(statement, observations.model, values)
+    # orbits that a limit left unobserved are no keys, and None is a value that is not decided
+    observed = observations.at_orbits(statement.observable)
+    values = {orbit: value for orbit, value in observed.items() if statement.concerns(orbit)}
+    failing_values = {
+        orbit: value
+        for orbit, value in values.items()
+        if value is not None and value != statement.predict(orbit, model)
+    }
+    without_decision = [orbit for orbit, value in values.items() if value is None]
+    undecided_reason = ""
+    if without_decision:
+        undecided_reason = observations.undecided_reason(statement.observable, without_decision)
     # a limit was reached before any of the orbits that the statement concerns
     limit_came_first = bool(observations.unfinished) and bool(concerned) and not values
     extent = OrbitwiseComparison(
         observable=statement.observable,
-        hypothesis=statement.hypotheses(observations.model),
-        is_printed=statement.is_printed_for(observations.model),
+        hypothesis=statement.hypotheses(model),
+        is_printed=statement.is_printed_for(model),
         was_observed=not limit_came_first,
         vacuous=not concerned,
         concerned=len(concerned),
@@ -328,71 +317,25 @@ def _compared_at_orbits(
         failing=tuple(failing_values),
         # orbits without a decision, and orbits that are not in ``values``: a limit came first
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
-        undecided_reason=_reason_at_orbits(statement, observations, values),
+        undecided_reason=undecided_reason,
         unfinished=observations.unfinished,
         progress=observations.progress,
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    return replace(extent, witness=_witness(statement, observations, failing_values))
-
-
-def _values_at_concerned_orbits(
-    statement: OrbitStatement[Any, Any], observations: Observed
-) -> dict[Any, Value | None]:
-    """Return the value of the observable at each observed orbit that the statement is about.
-
-    A value is ``None`` if it is not decided. Orbits that a limit left unobserved are not keys.
-    """
-    values = observations.at_orbits(statement.observable)
-    return {orbit: value for orbit, value in values.items() if statement.concerns(orbit)}
-
-
-def _values_that_differ(
-    statement: OrbitStatement[Any, Any], model: Model, values: Mapping[Any, Value | None]
-) -> dict[Any, Value]:
-    """Return the orbits where a statement fails, with the values there.
-
-    ``values`` are observed values by orbit; where one is ``None``, it is not decided, and does not
-    differ from the prediction.
-    """
-    decided_values = {orbit: value for orbit, value in values.items() if value is not None}
-    return {
-        orbit: value
-        for orbit, value in decided_values.items()
-        if value != statement.predict(orbit, model)
-    }
-
-
-def _reason_at_orbits(
-    statement: OrbitStatement[Any, Any], observations: Observed, values: Mapping[Any, Value | None]
-) -> str:
-    """Return why some of the observed values by orbit are ``None``, which means undecided.
-
-    The text is empty if none is.
-    """
-    without_decision = [orbit for orbit, value in values.items() if value is None]
-    if not without_decision:
-        return ""
-    return observations.undecided_reason(statement.observable, without_decision)
-
-
-def _witness(
-    statement: OrbitStatement[Any, Any], observations: Observed, failing_values: Mapping[Any, Value]
-) -> Witness:
-    """Return the counterexample at the most informative orbit where a statement fails.
-
-    ``failing_values`` are the observed values at all orbits where it fails, which are at least one.
-    """
-    # the observation chooses the orbit
+    # the observation chooses the most informative orbit
     orbit, weights, numbers = observations.witness(list(failing_values))
-    return Witness(
+    witness = Witness(
         orbit=orbit,
         weights=weights,
-        predicted=statement.predict(orbit, observations.model),
+        predicted=statement.predict(orbit, model),
         observed=failing_values[orbit],
         numbers=numbers,
     )
+    return replace(extent, witness=witness)
+
+
+_WITNESS_FIELDS = ("orbit", "predicted", "observed", "numbers")
 
 
 def from_certificate(
@@ -408,36 +351,42 @@ def from_certificate(
 
     A certificate does not say whether a statement is true as printed: that follows from the values
     that it stores, which a checker recomputes where a hypothesis fails too. A hypothesis is in the
-    words of this release, if one fails by it.
-
-    Parameters
-    ----------
-    data : mapping
-        The stored fields: ``verdict``; ``hypothesis``, the one that fails, or ``None``; the values
-        ``predicted`` and ``observed`` of the closure; ``concerned``, the number of orbits that the
-        statement is about, ``None`` if no orbits were compared; the orbits ``failing`` and
-        ``undecided``; and ``witness``, or ``None``.
-    orbits : int
-        The number of orbits of the case.
-    was_observed : bool
-        Whether anything was observed of the case.
-    numbers : str
-        What the statement means for the case, if it is true.
-
-    Raises
-    ------
-    ValueError
-        If the verdict does not follow from the stored values.
+    words of this release, if one fails by it. ``data`` has the fields of
+    :meth:`VerdictScope.to_data`, of which ``concerned`` is ``None`` if no orbits were compared; the
+    case has so many ``orbits``, and ``numbers`` are what the statement means for it, if it is true.
+    ValueError says that the verdict does not follow from the stored values.
     """
     extent: CaseScope
     if data["concerned"] is None:
         # a statement about the whole closure, or one about orbits where nothing was observed
-        extent = _stored_global_comparison(
-            statement, data, was_observed=was_observed, numbers=numbers
+        observed = _stored_value(data["observed"])
+        nothing = statement.nothing if isinstance(statement, GlobalStatement) else None
+        extent = GlobalComparison(
+            observable=statement.observable,
+            was_observed=was_observed,
+            hypothesis=data["hypothesis"] or "",
+            predicted=_stored_value(data["predicted"]),
+            observed=observed,
+            vacuous=observed is not None and observed == nothing,
+            numbers=numbers,
         )
     else:
-        extent = _stored_orbitwise_comparison(
-            statement, data, was_observed=was_observed, orbits=orbits
+        witness = None
+        if data["witness"] is not None:
+            fields = dict(data["witness"])
+            own = {name: fields.pop(name) for name in _WITNESS_FIELDS}
+            # all other entries are weights: the name of a parameter, such as A, and its matrix
+            witness = Witness(**own, weights=fields)
+        extent = OrbitwiseComparison(
+            observable=statement.observable,
+            was_observed=was_observed,
+            hypothesis=data["hypothesis"] or "",
+            vacuous=data["concerned"] == 0,
+            concerned=data["concerned"],
+            orbits=orbits,
+            failing=tuple(data["failing"]),
+            undecided=tuple(data["undecided"]),
+            witness=witness,
         )
     extent = replace(extent, is_printed=statement.is_printed_for(model))
     if extent.hypothesis:
@@ -450,61 +399,8 @@ def from_certificate(
     return Verdict(statement=statement, extent=extent)
 
 
-def _stored_global_comparison(
-    statement: Statement, data: Mapping[str, Any], *, was_observed: bool, numbers: str
-) -> GlobalComparison:
-    """Return the comparison of two values of the whole closure that a certificate stores.
-
-    ``data`` has the stored fields, as for :func:`from_certificate`; ``was_observed`` says whether
-    anything was observed, and ``numbers`` what the statement means for the case, if it is true.
-    """
-    observed = _stored_value(data["observed"])
-    # the observed value for which the statement is vacuous; None if it never is
-    vacuous_value = None
-    if isinstance(statement, GlobalStatement):
-        vacuous_value = statement.nothing
-    return GlobalComparison(
-        observable=statement.observable,
-        was_observed=was_observed,
-        hypothesis=data["hypothesis"] or "",
-        predicted=_stored_value(data["predicted"]),
-        observed=observed,
-        vacuous=observed is not None and observed == vacuous_value,
-        numbers=numbers,
-    )
-
-
-def _stored_orbitwise_comparison(
-    statement: Statement, data: Mapping[str, Any], *, was_observed: bool, orbits: int
-) -> OrbitwiseComparison:
-    """Return the comparison orbit by orbit that a certificate stores.
-
-    ``data`` has the stored fields, as for :func:`from_certificate`, and ``data["concerned"]`` is a
-    number; ``was_observed`` says whether anything was observed, and ``orbits`` is the number of all
-    orbits of the case.
-    """
-    witness = None
-    if data["witness"] is not None:
-        witness = _stored_witness(**data["witness"])
-    return OrbitwiseComparison(
-        observable=statement.observable,
-        was_observed=was_observed,
-        hypothesis=data["hypothesis"] or "",
-        vacuous=data["concerned"] == 0,
-        concerned=data["concerned"],
-        orbits=orbits,
-        failing=tuple(data["failing"]),
-        undecided=tuple(data["undecided"]),
-        witness=witness,
-    )
-
-
 def _stored_value(value: Any) -> Any:
-    """Return the value that a certificate stores: the inverse of ``value_json``.
-
-    A list becomes Numbers, a dictionary of lists by method NumbersByMethod; other values, such as
-    yes or no, a number or None, are stored as they are.
-    """
+    """Return the value that a certificate stores: the inverse of ``value_json``."""
     if isinstance(value, list):
         return Numbers(tuple(value))
     if isinstance(value, dict):
@@ -513,16 +409,3 @@ def _stored_value(value: Any) -> Any:
             by_method.append((method, Numbers(tuple(listed))))
         return NumbersByMethod(tuple(by_method))
     return value
-
-
-def _stored_witness(
-    orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
-) -> Witness:
-    """Return the witness whose entries in a certificate are the keyword arguments.
-
-    All entries but ``orbit``, ``predicted``, ``observed`` and ``numbers`` are weights: the name of
-    a parameter, such as A, and its matrix.
-    """
-    return Witness(
-        orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers
-    )

@@ -1,7 +1,7 @@
 """Families with one case, all sizes of another family, for which statements are decided at once.
 
 The module has what such families share: the case, the result with its verdicts, and the questions
-that certificates answer. The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; each family
+that certificates answer. The verdicts are of :mod:`m2bridge.crosscheck.verdict`; each family
 has its own scope of a verdict, in sets of sizes or in networks.
 
 Statements with one *key*, such as ``3.4``, are the parts of one theorem, and one question. The
@@ -26,17 +26,7 @@ from m2bridge.statements.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class AllSizesCase:
-    """All sizes together, as one case on the command line and in certificates.
-
-    It is not a model and has no map.
-
-    Parameters
-    ----------
-    family : str
-        The name of the family that has this case only.
-    title : str
-        The case in words.
-    """
+    """All sizes together, as one case on the command line and in certificates; it has no map."""
 
     family: str
     title: str
@@ -50,7 +40,7 @@ class AllSizesCase:
         return {}
 
     def from_key(self, key: str) -> Self:
-        """Return the only case; raises InvalidCaseError if the key is different."""
+        """Return the only case; InvalidCaseError if the key is different."""
         if key != self.key:
             raise InvalidCaseError("key", f"'{key}' does not name all sizes: write {self.key}")
         return self
@@ -58,22 +48,12 @@ class AllSizesCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllSizesResult(VerdictsResult):
-    """Verdicts on statements for all sizes, and the data on which they rely.
-
-    Parameters
-    ----------
-    verdicts : tuple of Verdict
-    seconds : float
-    not_stated : tuple of str
-        The statements that were asked for but have no form for all sizes.
-    unfinished : str
-        The limit that was reached and the statements decided before it; empty if none was reached.
-    """
+    """Verdicts on statements for all sizes, and the data on which they rely."""
 
     verdicts: tuple[Verdict, ...]
     seconds: float
-    not_stated: tuple[str, ...] = ()
-    unfinished: str = ""
+    not_stated: tuple[str, ...] = ()  # what was asked for but has no form for all sizes
+    unfinished: str = ""  # the limit that was reached, and the statements decided before it
 
     # what is cross-checked, in words, and for which sizes: parts of the title
     subject: ClassVar[str]
@@ -86,9 +66,7 @@ class AllSizesResult(VerdictsResult):
     @property
     @abstractmethod
     def methods(self) -> str:
-        """The programs that computed the data, as a result shows them after "computed by": for
-        example ``Macaulay2 1.26.06`` or ``exact linear algebra (FLINT)``.
-        """
+        """The programs that computed the data, such as ``Macaulay2 1.26.06``."""
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
@@ -126,12 +104,8 @@ class AllSizesResult(VerdictsResult):
         return Sheet(title, [Facts(rows), *self.tables(), findings])
 
     def content(self, key: str) -> Content:
-        """Return the content of a certificate on the statements with this key.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If a verdict cannot be represented in a certificate.
+        """Return the content of a certificate on the statements with this key;
+        MethodUnavailableError if a verdict cannot be represented in one.
         """
         verdicts = []
         # each lemma once, in the order in which verdicts name them
@@ -152,19 +126,8 @@ S = TypeVar("S", bound=Statement)
 def split_by_all_sizes_form(
     requests: Sequence[S], has_form: Callable[[S], bool]
 ) -> tuple[list[S], tuple[str, ...]]:
-    """Return the statements that have a form for all sizes, and the names of those without one.
-
-    Parameters
-    ----------
-    requests : sequence of statements
-        The statements that are to be decided.
-    has_form : function
-        Whether a statement has a form for all sizes.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If no statement has one.
+    """Return the statements that have a form for all sizes, and the names of the statements without
+    one; MethodUnavailableError if none has one.
     """
     with_form, without_form = [], []
     for statement in requests:
@@ -180,10 +143,7 @@ def split_by_all_sizes_form(
 
 
 def complete_result(result: Any) -> Any:
-    """Return ``result`` itself, for a certificate; raise TimeLimitError if it is incomplete.
-
-    ``result.unfinished`` is in words the limit that was reached, or empty if it is complete.
-    """
+    """Return ``result`` itself, for a certificate; raise TimeLimitError if it is incomplete."""
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
     return result
@@ -213,12 +173,12 @@ class AllSizesFamily(Family[AllSizesCase]):
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:
-        """Return the only case; InvalidCaseError for any value, as there are no options."""
+        """Return the only case, which has no options."""
         self.check_names(values)
         return self.case
 
     def from_key(self, key: str) -> AllSizesCase:
-        """Return the only case; raises InvalidCaseError if the key is different."""
+        """Return the only case."""
         return self.case.from_key(key)
 
     @abstractmethod
@@ -231,12 +191,10 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @abstractmethod
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return the table row of a verdict in a certificate.
+        """Return the table row of a verdict in a certificate on the statement with this key.
 
-        ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets of
-        sizes, or the counterexample, from which it follows, by the names of the family.
-
-        Raises ValueError if the verdict does not follow from the sets in the certificate.
+        ``verdict`` has the decision as "verdict", and the sets of sizes, or the counterexample,
+        from which it follows, by the names of the family; ValueError says that it does not.
         """
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
@@ -247,13 +205,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
-    """The question whether the statements with this key are true for all sizes.
-
-    Parameters
-    ----------
-    key : str
-    family : AllSizesFamily
-    """
+    """The question whether the statements with this key are true for all sizes."""
 
     key: str
     family: AllSizesFamily
@@ -282,7 +234,7 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
         return tuple(name_with_part(self.key, part) for part in parts)
 
     def script(self, model: AllSizesCase) -> Script | None:
-        """Return the Macaulay2 program of the family for these statements; ``None`` without one."""
+        """Return the Macaulay2 program of the family for these statements."""
         return self.family.program(model, self.key)
 
     def needs_engine(self, model: AllSizesCase) -> bool:

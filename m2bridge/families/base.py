@@ -7,7 +7,8 @@ model are in :mod:`m2bridge.maps`.
 
 A *case* is a model, named by the values of its *options*; its *key* is a word for these values. An
 *observation* is what was computed of a case; the *content* of a certificate is the answer that
-follows from it, with its evidence and the lemmas that it takes on trust.
+follows from it, with its evidence and the lemmas that it takes on trust. A value that names no case
+raises InvalidCaseError, with the name of the option.
 """
 
 from __future__ import annotations
@@ -39,18 +40,7 @@ MAX_CASE_NUMBER = 10**MAX_CASE_NUMBER_DIGITS - 1
 
 
 def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER) -> int:
-    """Return ``value`` if it is an integer from 1 to ``largest``, which can name a case.
-
-    Parameters
-    ----------
-    option : str
-        Name of the option, for the error message.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the value is not an integer, below 1, or larger than ``largest``.
-    """
+    """Return ``value`` if it is an integer from 1 to ``largest``, which can name a case."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
     value = int(value)  # integers of SymPy and NumPy too
@@ -64,7 +54,7 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
-    """Return a list of integers in 1 … MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
+    """Return a list of integers in 1 … MAX_CASE_NUMBER as a tuple."""
     if isinstance(values, Mapping | Set):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     listed = elements(option, values, "a list of integers")
@@ -72,10 +62,7 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:
-    """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, sorted and distinct.
-
-    InvalidCaseError, about ``option``, for another text, and for more than MAX_RANGE_VALUES.
-    """
+    """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, each once, sorted."""
     numbers: set[int] = set()
     for part in text.split(","):
         numbers.update(_range(option, part, before=len(numbers)))
@@ -83,10 +70,7 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
-    """Return an iterator over the lists that ``1..2,3`` means, with a range for each entry: (1, 3)
-    and (2, 3). InvalidCaseError, about ``option``, for another text, or too many lists: more than
-    MAX_RANGE_VALUES.
-    """
+    """Return an iterator over the lists (1, 3) and (2, 3) that ``1..2,3`` means."""
     entries = [_range(option, part) for part in text.split(",")]
     if prod(map(len, entries)) > MAX_RANGE_VALUES:
         raise InvalidCaseError(option, f"'{text:.60}' means more than {MAX_RANGE_VALUES} lists")
@@ -94,11 +78,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the range that ``3`` or ``1..4`` means.
-
-    InvalidCaseError, about ``option``, for another text, and if the range and former ranges, of
-    ``before`` numbers, have more than MAX_RANGE_VALUES numbers in all.
-    """
+    """Return the range that ``3`` or ``1..4`` means, after ``before`` numbers of other ranges."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -118,32 +98,15 @@ def _range(option: str, part: str, before: int = 0) -> range:
 
 
 class AnswerRow(NamedTuple):
-    """A row of a table about one answer; ``reason`` says from what its verdict follows.
+    """A row of a table about one answer; ``reason`` says from what its verdict follows."""
 
-    Parameters
-    ----------
-    name : str
-        The statement, such as ``3.4 (iii)``, or the question.
-    text : str
-        The text of the statement, or the question that was asked.
-    verdict : str
-        One of the four verdicts, or ``COMPUTED``.
-    reason : str
-    witness : str
-        The counterexample; empty unless refuted.
-    source : str
-        Where a statement is stated.
-    as_printed : bool or None
-        Whether a statement is true as its source prints it; ``None`` if that is not known, or no
-        source prints it.
-    """
-
-    name: str
-    text: str
-    verdict: str
+    name: str  # the statement, such as ``3.4 (iii)``, or the question
+    text: str  # of the statement, or the question that was asked
+    verdict: str  # one of the four verdicts, or ``COMPUTED``
     reason: str
-    witness: str = ""
-    source: str = ""
+    witness: str = ""  # the counterexample of what is refuted
+    source: str = ""  # where a statement is stated
+    # whether its source prints a true statement; ``None`` if that is not known or none prints it
     as_printed: bool | None = None
 
 
@@ -339,13 +302,7 @@ class Figure:
     needs_engine: bool = False
 
     def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """Compute the figure from the texts of options, by name; ``None`` for a missing one.
-
-        Raises
-        ------
-        InvalidCaseError
-            If an option is missing or has no valid value; the error names it.
-        """
+        """Compute the figure from the texts of options, by name; ``None`` for a missing one."""
         return self.compute(**read_options(self.options, texts))
 
 
@@ -373,7 +330,7 @@ class Family(ABC, Generic[M]):
         The numbers that name an orbit, in words, if functions of a model are classified by orbits.
     all_sizes : str
         Name of the family with one case, all sizes of this family; empty if no statement has a form
-        for all sizes. Its certificates are those of ``--all-sizes``, and
+        for all sizes. ``--all-sizes`` makes its certificates, and
         :meth:`cross_check_all_sizes` is its cross-check.
     all_sizes_use_engine : bool
         Whether that cross-check needs Macaulay2, which then starts while modules are imported.
@@ -418,25 +375,13 @@ class Family(ABC, Generic[M]):
         """The models of the family in words, such as ``polynomial neural networks``."""
 
     def build(self, **values: Any) -> M:
-        """Return the model with these values of the options: here one of :attr:`model_class`.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a value is wrong; the error names the option.
-        """
+        """Return the model with these values of the options: here one of :attr:`model_class`."""
         model: M = self.model_class(**values)
         return model
 
     @abstractmethod
     def from_key(self, key: str) -> M:
-        """Return the model with this :attr:`Model.key`.
-
-        Raises
-        ------
-        InvalidCaseError
-            If no model has this key.
-        """
+        """Return the model with this :attr:`Model.key`; InvalidCaseError if there is none."""
 
     def statements(self) -> tuple[Statement, ...]:
         """Return all statements about the family. Each of their keys is a question."""
@@ -455,13 +400,7 @@ class Family(ABC, Generic[M]):
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once; families that have such statements override it.
-
-        Raises
-        ------
-        InvalidCaseError
-            If no statement of the family has a form for all sizes, as here.
-        """
+        """Decide statements for all sizes at once; families with such statements override it."""
         raise InvalidCaseError(
             "all_sizes", f"no statement about {self.title} has a form for all sizes"
         )
@@ -470,11 +409,6 @@ class Family(ABC, Generic[M]):
         """Compute the closures for all sizes at once.
 
         With ``vectors`` the result has a polynomial of highest weight for each representation.
-
-        Raises
-        ------
-        InvalidCaseError
-            If closures of the family are computed case by case only.
         """
         raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
 
@@ -497,34 +431,16 @@ class Family(ABC, Generic[M]):
         return f"{self.prefix}{model.key}"
 
     def from_options(self, texts: Mapping[str, str | None]) -> M:
-        """Return the case that options on the command line name; ``None`` means a missing option.
-
-        Raises
-        ------
-        InvalidCaseError
-            If an option is missing, unknown, or has no valid value; the error names it.
-        """
+        """Return the case that options name as texts; ``None`` means a missing option."""
         self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
 
     def sample_case(self) -> M:
-        """Return the case that :attr:`sample` names.
-
-        Raises
-        ------
-        InvalidCaseError
-            If it names no case: an option without a default is left out, or a value is wrong.
-        """
+        """Return the case that :attr:`sample` names."""
         return self.from_options(self.sample)
 
     def from_json(self, content: object) -> M:
-        """Return the case that :meth:`Model.to_json` wrote, a dictionary of the options' values.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the content does not describe a case.
-        """
+        """Return the case that :meth:`Model.to_json` wrote, a dictionary of the options' values."""
         if not isinstance(content, dict):
             names = ", ".join(option.name for option in self.options) or "no entries"
             raise InvalidCaseError("case", f"must be a table of {names}")
@@ -554,11 +470,6 @@ def read_options(
 
     ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`. An option that
     has neither a text nor a default is left out, unless it is required.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an option is missing or has no valid value; the error names it.
     """
     values = {}
     for option in options:
@@ -572,9 +483,12 @@ def read_options(
     return values
 
 
+_INTEGER = re.compile(r"-?[0-9]+")
+
+
 def integer(text: str) -> int:
     """Return the integer of a text such as ``-3``, of at most 18 characters; else ValueError."""
-    if not _is_integer(text):
+    if not _INTEGER.fullmatch(text.strip()):
         raise ValueError(f"'{text}' is not an integer")
     if len(text.strip()) > 18:  # numbers of a case are far shorter
         raise ValueError(f"'{text.strip():.20}…' has too many digits")
@@ -584,15 +498,9 @@ def integer(text: str) -> int:
 def integers(text: str) -> tuple[int, ...]:
     """Return the integers of a text such as ``2,2,1``; raises ValueError for another text."""
     entries = text.split(",")
-    if not all(map(_is_integer, entries)):
+    if not all(_INTEGER.fullmatch(entry.strip()) for entry in entries):
         raise ValueError(f"'{text}' is not a list of integers such as 2,2,1")
     return tuple(map(integer, entries))
-
-
-def _is_integer(text: str) -> bool:
-    """Whether a text is decimal digits, perhaps after a minus, with any spaces around."""
-    written = text.strip()
-    return written.isascii() and written.removeprefix("-").isdigit()
 
 
 def integer_option(name: str, help: str, **more: Any) -> CaseOption:

@@ -1,4 +1,4 @@
-"""The registry of families of models: those of this package and those of installed plug-ins.
+"""The registry of families of models: of this package and of installed plug-ins.
 
 A plug-in registers a family and the checker of its certificates as two entry points::
 
@@ -11,6 +11,9 @@ A plug-in registers a family and the checker of its certificates as two entry po
 where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.base.Family` and
 ``CHECKER`` a :class:`m2bridge.checker.FamilyChecker`; each has the name of its entry point. Both
 are loaded on demand, so that certificates are checked without importing the models.
+
+InvalidCaseError says that no family or checker has a name, that several packages claim it, or that
+the package that provides it cannot be loaded; other families remain usable.
 """
 
 from __future__ import annotations
@@ -60,12 +63,6 @@ def family_names() -> tuple[str, ...]:
 def family(name: str) -> Family[Any]:
     """Return the family with this name.
 
-    Raises
-    ------
-    InvalidCaseError
-        If no family has this name, if several packages claim it, or if the package that provides it
-        cannot be loaded. Other families remain usable.
-
     Examples
     --------
     >>> family("polynomial-network").from_key("2-2-1-r2").title
@@ -80,14 +77,7 @@ def family(name: str) -> Family[Any]:
 
 
 def checker(name: str) -> FamilyChecker:
-    """Return the checker of certificates about the family with this name.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no checker has this name, if several packages claim it, or if the package that provides
-        it cannot be loaded.
-    """
+    """Return the checker of certificates about the family with this name."""
     from m2bridge.checker import FamilyChecker
 
     registered: FamilyChecker = _registered_object(
@@ -97,25 +87,10 @@ def checker(name: str) -> FamilyChecker:
 
 
 def _registered_object(group: str, name: str, kind: type[Any], name_attribute: str) -> Any:
-    """Return the family or checker that is registered under a name.
+    """Return the family or checker that is registered under a name, which its attribute has too.
 
     A family of this package is found without reading the metadata of other packages, because no
     other package can take its name.
-
-    Parameters
-    ----------
-    group : str
-        The group of entry points.
-    kind : type
-        The class of which the object has to be an instance.
-    name_attribute : str
-        The attribute of the object that holds its name, which has to be ``name``: ``name`` of a
-        family, ``family`` of a checker.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such object, or it cannot be used.
     """
     if name in OWN_FAMILIES:
         module, _, attribute = _PLACES[group].partition(":")
@@ -133,22 +108,14 @@ def _registered_object(group: str, name: str, kind: type[Any], name_attribute: s
 
 
 class LoadedFamilies(NamedTuple):
-    """All registered families, by name.
-
-    Parameters
-    ----------
-    loaded : dict
-        The families that could be loaded.
-    failed : dict
-        For each other name the error that says why.
-    """
+    """All registered families that could be loaded, and the errors of the others, by name."""
 
     loaded: dict[str, Family[Any]]
     failed: dict[str, InvalidCaseError]
 
 
 def families() -> LoadedFamilies:
-    """Return all families that can be loaded, and the errors of those that cannot, by name."""
+    """Return all families that can be loaded, and the errors of the others."""
     loaded, failed = {}, {}
     for name in family_names():
         try:
@@ -159,7 +126,7 @@ def families() -> LoadedFamilies:
 
 
 def _only_entry_point(group: str, name: str) -> EntryPoint:
-    """Return the only entry point with this name; InvalidCaseError for none or several."""
+    """Return the only entry point with this name."""
     registered = _registered(group)
     entries = registered.get(name, ())
     if not entries and group == CHECKER_ENTRY_POINTS:
@@ -188,10 +155,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 def _time_of_change(folder: str) -> int:
-    """Return when the entries of a folder last changed, in nanoseconds; 0 if it cannot be read.
-
-    On the path of Python '' is the working directory.
-    """
+    """Return when a folder ('' is the working directory) last changed, in nanoseconds."""
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:
@@ -200,7 +164,7 @@ def _time_of_change(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points by name, those of this package and of all installed packages.
+    """Return the entry points by name, of this package and of all installed packages.
 
     The result is cached, since reading the metadata of all packages takes some hundredths of a
     second; ``path`` has each folder with its time of change, and is used as the key only.
@@ -221,16 +185,15 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
 
 
 def _package(entry: EntryPoint) -> str:
-    """Return the name of the package of an entry point.
-
-    Entry points of this package are made by :func:`_read`, and belong to no distribution.
+    """Return the name of the package of an entry point; an entry point that :func:`_read` makes for
+    this package belongs to no distribution.
     """
     return entry.dist.name if entry.dist is not None else "m2bridge"
 
 
 @lru_cache(maxsize=64)
 def _load(entry: EntryPoint) -> Any:
-    """Return the object of an entry point; InvalidCaseError if its package cannot be imported."""
+    """Return the object of an entry point."""
     try:
         with importing():
             return entry.load()

@@ -6,6 +6,7 @@ value.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -27,19 +28,14 @@ STATED_POLAR = "polar"
 """The statement about polar degrees, whose verdict has them as they were computed."""
 
 
-def _answer_or_evidence_reader(name: str) -> CertificateReader:
-    """Return the reader of the value of this name in the answer of a certificate, else in its
-    evidence; it reads ``None`` if neither has it.
-    """
-    return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
+def _stated(name: str, certificate: Certificate) -> Any:
+    """Return the value of this name in the answer of a certificate, or else in its evidence."""
+    return certificate.answer.get(name, certificate.evidence.get(name))
 
 
 def _dimension(certificate: Certificate) -> int | None:
-    """Return the dimension in a certificate; ``None`` if it is not known exactly.
-
-    In some families the value is the number, in others a mapping with its two proved bounds.
-    """
-    value = _answer_or_evidence_reader("dimension")(certificate)
+    """Return the dimension, which in some families is a mapping with its two proved bounds."""
+    value = _stated("dimension", certificate)
     if isinstance(value, Mapping):
         value = Bounds(value["lower_bound"], value["upper_bound"]).exact
     dimension: int | None = value
@@ -47,12 +43,10 @@ def _dimension(certificate: Certificate) -> int | None:
 
 
 def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """Return the reader of the value of this name in the answer of a certificate, which gives it as
-    text: ``text`` takes the value, which is not ``None``, to its text.
-    """
+    """Return the reader of the value of this name in an answer, as ``text`` writes it."""
 
     def read(certificate: Certificate) -> str | None:
-        """The text of the value; ``None`` if the answer has none."""
+        """Return the text of the value."""
         value = certificate.answer.get(name)
         if value is None:
             return None
@@ -62,11 +56,8 @@ def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
 
 
 def _coordinate_count(certificate: Certificate) -> int | None:
-    """Return the number of coordinates: the value of the Hilbert function at 1, as no linear form
-    is zero on the closures that are certified, or the number of names.
-
-    The values of the function begin with that at 0. ``None`` if a certificate has neither the
-    function nor names of coordinates.
+    """Return the number of coordinates: the number of their names, or the value of the Hilbert
+    function at 1, as no linear form is zero on the closures that are certified.
     """
     values = certificate.answer.get("hilbert_function")
     if values:
@@ -78,9 +69,7 @@ def _coordinate_count(certificate: Certificate) -> int | None:
 
 
 def _text_of_all_generator_degrees(certificate: Certificate) -> str | None:
-    """Return the degrees of the generators in words; ``None`` if a certificate does not have all
-    generators, with the proof that they are all.
-    """
+    """Return the degrees of the generators in words, if it is proved that they are all."""
     # the number of generators of each degree; None if not all generators are known
     degrees = certificate.answer.get("generator_degrees")
     # An answer about equations up to a degree has only those; ``all_generators`` says that it is
@@ -92,10 +81,8 @@ def _text_of_all_generator_degrees(certificate: Certificate) -> str | None:
     return degree_summary(degrees)
 
 
-def _text_of_low_generator_degrees(certificate: Certificate) -> str | None:
-    """Return the degrees of the generators up to a degree in words, as ``degree ≤ 4: …``; ``None``
-    if a certificate does not have them.
-    """
+def _low_generator_degrees(certificate: Certificate) -> str | None:
+    """Return the degrees of the generators up to a degree in words, as ``degree ≤ 4: …``."""
     degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
@@ -103,11 +90,11 @@ def _text_of_low_generator_degrees(certificate: Certificate) -> str | None:
 
 
 def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
-    """Return the polar degrees in an answer, or those that integrals gave for the statement about
-    them; ``None`` without any.
+    """Return the polar degrees in an answer, or the numbers that integrals gave for the statement
+    about them, also where it was refuted.
 
-    A statement that was refuted says what was computed too. Numbers that were counted modulo random
-    primes only are not taken, and where one number is missing, none are.
+    Numbers that were counted modulo random primes only are not taken, and where one number is
+    missing, none are.
     """
     if certificate.question != STATED_POLAR:
         return certificate.answer.get("polar_degrees")
@@ -122,43 +109,26 @@ def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
     return None
 
 
-def _polar_degrees_text(certificate: Certificate) -> str | None:
-    """Return the polar degrees in a certificate, in its order, with commas; ``None`` if it has
-    none.
-    """
-    degrees = _polar_degrees(certificate)
-    return None if degrees is None else _join_numbers(degrees)
+def _numbers_text(values: Iterable[int] | None) -> str | None:
+    """Return numbers with commas between them."""
+    return None if values is None else ", ".join(map(str, values))
 
 
 def _generic_ed_degree(certificate: Certificate) -> int | None:
-    """Return the generic ED degree in a certificate; where only polar degrees are given, their sum;
-    ``None`` without either.
+    """Return the generic ED degree in a certificate, or the sum of its polar degrees.
 
     Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
     algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
     """
-    stated: int | None = _answer_or_evidence_reader("generic_ed_degree")(certificate)
+    stated: int | None = _stated("generic_ed_degree", certificate)
     degrees = _polar_degrees(certificate)
     if stated is None and degrees is not None:
         return sum(degrees)
     return stated
 
 
-def _join_numbers(values: Iterable[int]) -> str:
-    """Return numbers with commas between them."""
-    return ", ".join(map(str, values))
-
-
-def _join_first_numbers(values: Iterable[int]) -> str:
-    """Return the given numbers, the first of infinitely many, with commas and an ellipsis."""
-    return f"{_join_numbers(values)}, …"
-
-
 def _representations_text(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return representations of an answer as text: ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``.
-
-    Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
-    """
+    """Return representations of an answer as text: ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
     spaces = ("X", "H", "Y")
     texts = []
     for part in parts:
@@ -197,7 +167,7 @@ def _series_text(series: Mapping[str, Any]) -> str:
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
 
     def raised(power: re.Match[str]) -> str:
-        """An exponent as raised digits, without its sign ^."""
+        """Return an exponent as raised digits, without its sign ^."""
         return power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
     return re.sub(r"\^(\d+)", raised, text)
@@ -205,18 +175,21 @@ def _series_text(series: Mapping[str, Any]) -> str:
 
 VALUES: dict[str, tuple[str, CertificateReader]] = {
     "dimension": (CLOSURE, _dimension),
-    "degree": (CLOSURE, _answer_or_evidence_reader("degree")),
+    "degree": (CLOSURE, partial(_stated, "degree")),
     "Hilbert polynomial": (
         EQUATIONS,
         _answer_reader("hilbert_coefficients", hilbert_polynomial_text),
     ),
     "Hilbert series": (CLOSURE, _answer_reader("hilbert_series", _series_text)),
-    "Hilbert function": (EQUATIONS, _answer_reader("hilbert_function", _join_first_numbers)),
+    "Hilbert function": (
+        EQUATIONS,
+        _answer_reader("hilbert_function", lambda values: f"{', '.join(map(str, values))}, …"),
+    ),
     "generators": (CLOSURE, _text_of_all_generator_degrees),
-    "generators of low degree": (EQUATIONS, _text_of_low_generator_degrees),
+    "generators of low degree": (EQUATIONS, _low_generator_degrees),
     "representations": (EQUATIONS, _answer_reader("representations", _representations_text)),
     "coordinates": (CLOSURE, _coordinate_count),
-    "polar degrees": (POLAR, _polar_degrees_text),
+    "polar degrees": (POLAR, lambda certificate: _numbers_text(_polar_degrees(certificate))),
     "generic ED degree": (POLAR, _generic_ed_degree),
 }
 """The values of each case: the question whose outcome says why one is missing, and its reader."""

@@ -1,11 +1,13 @@
 """The content of a report: rows of verdicts, details of certificates, and the summary of both.
 
 Nothing is computed and nothing verified here: a row says what a certificate says, or why there is
-none. The numbers are those of the paragraph that begins a report and its JSON.
-
-A question is what a certificate answers, such as ``3.4``; a statement is a part of it with a
+none. A question is what a certificate answers, such as ``3.4``; a statement is a part of it with a
 verdict of its own, such as ``3.4 (iii)``. A case is named by the values of the options of its
 family, such as d = 3; in tables each option is a column, and its value a cell.
+
+What is ``reported`` of a certificate are the ``versions`` of programs, ``seconds`` and
+``peak_memory`` in bytes, which nobody checked; ``None`` stands for what is not known, or does not
+exist.
 """
 
 from __future__ import annotations
@@ -26,41 +28,26 @@ from m2bridge.results.sheet import Table, duration, plural, value_text
 
 
 def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
-    """Return the case of the family ``name`` whose options have the values ``numbers``, a mapping
-    by the names of the options, as certificates have it.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is no such family or case.
+    """Return the case of the named family with these values of options, as certificates
+    have them.
     """
     its_family = family(name)
     model = its_family.from_json(dict(numbers))
     given_options = [option for option in its_family.options if option.name in numbers]
-    options = [
-        OptionValue(option.name, option.heading, value=_table_cell(numbers[option.name]))
-        for option in given_options
-    ]
+    options = []
+    for option in given_options:
+        value = numbers[option.name]
+        if isinstance(value, list):  # as on the command line: 3,2
+            value = ",".join(map(str, value))
+        options.append(OptionValue(option.name, option.heading, value))
     return NamedCase(
         family=name, name=its_family.label(model), title=model.title, options=tuple(options)
     )
 
 
-def _table_cell(value: Any) -> TableCell:
-    """Return the cell of the value of an option: the value itself, or for a list of numbers their
-    text on the command line, as ``3,2``.
-    """
-    if not isinstance(value, list):
-        return value  # type: ignore[no-any-return]
-    return ",".join(map(str, value))
-
-
 def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of facts about orbits, with a line for each orbit and a column for each name
-    of a fact.
-
-    ``orbits`` has for each orbit its facts by their names. The column ``orbit`` comes first; a dash
-    stands for a fact that is not known of an orbit.
+    """Return a table with a line for each orbit and a column for each name of a fact, ``orbit``
+    first; a dash stands for a fact that is not known.
     """
     names = set[str]()
     for facts in orbits:
@@ -121,21 +108,10 @@ class OptionValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCase:
-    """A case of a family.
-
-    Parameters
-    ----------
-    family : str
-    name : str
-        No two cases have the same name; names of files begin with it.
-    title : str
-        In words.
-    options : tuple of OptionValue
-        What names the case within its family.
-    """
+    """A case of a family, which its options name."""
 
     family: str
-    name: str
+    name: str  # no two cases have the same; names of files begin with it
     title: str
     options: tuple[OptionValue, ...]
 
@@ -160,41 +136,19 @@ def _cell_sort_key(cell: TableCell) -> tuple[bool, TableCell]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictRow:
-    """One verdict on one case.
-
-    Parameters
-    ----------
-    case : NamedCase
-    question, statement : str
-        ``3.4`` and ``3.4 (iii)``.
-    text, source : str
-        What the statement says, and where it is stated; empty without a certificate.
-    verdict : str
-        From :data:`VERDICTS`.
-    reason, witness : str
-        In words; no witness unless refuted.
-    as_printed : bool or None
-        Whether the statement is true in this case as its source prints it; ``None`` if that is not
-        known, or no source prints it.
-    reported : dict
-        ``versions``, ``seconds`` and ``peak_memory`` (in bytes) as the certificate that holds this
-        verdict reports them, which nobody checked; verdicts of one certificate share them. Without
-        a certificate, seconds and memory are ``None``.
-    file : str
-        The path of the certificate or outcome in the folder of the report.
-    """
+    """One verdict on one case."""
 
     case: NamedCase
     question: str
     statement: str
-    text: str
-    verdict: str
+    text: str  # this and ``source`` are empty without a certificate
+    verdict: str  # from :data:`VERDICTS`
     reason: str
-    witness: str
+    witness: str  # only of a refuted statement
     reported: dict[str, Any]
-    file: str
+    file: str  # the path in the folder of the report
     source: str = ""
-    as_printed: bool | None = None
+    as_printed: bool | None = None  # whether it is true as its source, if any, prints it
 
     @property
     def seconds(self) -> float | None:
@@ -230,29 +184,13 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """The content of a certificate, without its verdicts.
-
-    Parameters
-    ----------
-    case : NamedCase
-    question, observation : str
-        The question; and the observation on which the answer rests, which other questions may
-        share.
-    orbits : Table or None
-        Facts about each orbit, if the certificate rests on them.
-    script : str
-        The Macaulay2 program; empty if none was needed.
-    trusted : tuple of str
-        The lemmas and computations that the certificate takes on trust.
-    reported : dict
-        ``versions``, ``seconds`` and ``peak_memory`` (in bytes, or ``None``), which nobody checked.
-    """
+    """The content of a certificate, without its verdicts."""
 
     case: NamedCase
     question: str
-    observation: str
-    orbits: Table | None
-    script: str
+    observation: str  # on which the answer rests; other questions may share it
+    orbits: Table | None  # facts about each orbit
+    script: str  # empty if no Macaulay2 program was needed
     trusted: tuple[str, ...]
     reported: dict[str, Any]
 
@@ -273,9 +211,7 @@ class CaseParts(NamedTuple):
 
 
 class AnswerParts(NamedTuple):
-    """The answer of a report: the text before the names of statements, these names, and the text
-    after them. They are apart because in LaTeX names, such as V, are not variables.
-    """
+    """The answer of a report: names of statements, no variables in LaTeX, and the text around."""
 
     text_before: str
     names: list[str]
@@ -284,22 +220,7 @@ class AnswerParts(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """A folder of certificates and outcomes.
-
-    Its ``columns`` are pairs (option, heading): the columns of tables that name a case, in which a
-    case has its ``cells``. Its ``counts`` are the numbers of rows with each verdict.
-
-    Parameters
-    ----------
-    rows : tuple of VerdictRow
-        Refuted first.
-    details : tuple of Detail
-        The content of each certificate without its verdicts, by case.
-    problems : tuple of Problem
-        The files that could not be used, and why.
-    plan : PlanComparison
-        What the plans of batches have and the folder has not.
-    """
+    """A folder of certificates and outcomes, as rows, refuted ones first, and details."""
 
     rows: tuple[VerdictRow, ...]
     details: tuple[Detail, ...]
@@ -319,10 +240,7 @@ class Report:
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case.
-
-        They are the options if all cases have the same ones, else :data:`NAMES`.
-        """
+        """Name and heading of the columns that name a case: common options, or :data:`NAMES`."""
         columns_of_cases = set()
         for case in self.cases:
             columns_of_cases.add(tuple((option.name, option.heading) for option in case.options))
@@ -388,13 +306,27 @@ class Report:
     @property
     def answer_and_names(self) -> AnswerParts:
         """The answer, with the names of statements apart."""
-        verdicts = [self._count_in_words(verdict) for verdict in self.counts]
+        verdicts = []
+        for verdict, count in self.counts.items():
+            words = f"{count} {VERDICT_WORDS[verdict]}"
+            # A statement for all sizes may be confirmed where it applies, and false elsewhere.
+            rows = [row for row in self.rows if row.verdict == verdict]
+            false_as_printed = sum(row.as_printed is False for row in rows)
+            if false_as_printed and verdict != "REFUTED":
+                words += f" ({false_as_printed} of them false as printed)"
+            verdicts.append(words)
         cases = "No cases"
         if self.cases:
             cases = plural(len(self.cases), "case")
-            ranges = self._ranges_in_words()
-            if ranges:
-                cases += f" ({', '.join(ranges)})"
+        headings = dict(self.columns)
+        ranges = []
+        for name, (low, high) in self.summary["ranges"].items():
+            words = f"{low} ≤ {headings[name]} ≤ {high}"
+            if low == high:
+                words = f"{headings[name]} = {low}"
+            ranges.append(words)
+        if ranges:
+            cases += f" ({', '.join(ranges)})"
         numbers = f"Verdicts: {', '.join(verdicts) or 'none'}. {cases}."
         text_before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
         text_after = ". The certificates were read, not verified ('m2bridge verify' does that)."
@@ -404,38 +336,9 @@ class Report:
         names = self.summary["statements"] or ["nothing"]
         return AnswerParts(text_before=text_before, names=names, text_after=text_after)
 
-    def _count_in_words(self, verdict: str) -> str:
-        """Return in words how many rows have a verdict, and how many are false as printed.
-
-        A statement for all sizes may be confirmed where it applies, and false as printed elsewhere.
-        """
-        words = f"{self.counts[verdict]} {VERDICT_WORDS[verdict]}"
-        if verdict == "REFUTED":
-            return words
-        false_as_printed = 0
-        for row in self.rows:
-            if row.verdict == verdict and row.as_printed is False:
-                false_as_printed += 1
-        if not false_as_printed:
-            return words
-        return f"{words} ({false_as_printed} of them false as printed)"
-
-    def _ranges_in_words(self) -> list[str]:
-        """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
-        headings = dict(self.columns)
-        words = []
-        for name, (low, high) in self.summary["ranges"].items():
-            if low == high:
-                words.append(f"{headings[name]} = {low}")
-            else:
-                words.append(f"{low} ≤ {headings[name]} ≤ {high}")
-        return words
-
     @property
     def notes(self) -> str:
-        """The reported figures, the papers whose statements are decided, and what to cite, in
-        sentences.
-        """
+        """The reported figures, the papers whose statements are decided, and what to cite."""
         reported = self.summary["reported"]
         figures = [f"total computing time {duration(reported['seconds'])}"]
         if reported["peak_memory"] is not None:
@@ -453,30 +356,15 @@ class Report:
         """The numbers of :attr:`paragraph`, for ``json.dumps``."""
         families = sorted({case.family for case in self.cases})
         papers = dict.fromkeys(str(family(name).paper) for name in families if family(name).paper)
-        return {
-            "families": families,
-            "cases": len(self.cases),
-            "certificates": len(self.details),
-            "ranges": self._ranges(),
-            # as 3.4, without its parts such as 3.4 (iii)
-            "statements": sorted({row.question for row in self.rows}),
-            "verdicts": self.counts,
-            "reported": self._reported(),
-            "verified": False,  # certificates are read only
-            "trusted": self.trusted,
-            "unusable_files": len(self.problems),
-            "plan": self.plan.to_json(),
-            "papers": list(papers),
-            "written_by": PROGRAM,
-        }
-
-    def _reported(self) -> dict[str, Any]:
-        """Return the total of ``seconds``, the largest ``peak_memory`` in bytes (``None`` if no
-        certificate says one), and for each program all its ``versions``; nobody checked them.
-
-        Statements about one case that rest on one observation share its seconds, which count once
-        in the total. Outcomes have versions too, and neither seconds nor memory.
-        """
+        # the smallest and the largest number of each column that has numbers
+        ranges = {}
+        columns = zip(*map(self.cells, self.cases), strict=True)  # none without cases
+        for (option, _), column in zip(self.columns, columns, strict=False):
+            # A bool is also an int in Python, but not a number here.
+            numbers = [cell for cell in column if type(cell) is int]
+            if numbers:
+                ranges[option] = min(numbers), max(numbers)
+        # Statements about one case that rest on one observation share its seconds.
         measurements = set()
         memory = []
         for detail in self.details:
@@ -484,29 +372,30 @@ class Report:
             if detail.reported["peak_memory"] is not None:
                 memory.append(detail.reported["peak_memory"])
         versions: dict[str, set[str]] = {}
-        for row in self.rows:
+        for row in self.rows:  # outcomes have versions too, and neither seconds nor memory
             for name, version in row.reported["versions"].items():
                 versions.setdefault(name, set()).add(version)
-        return {
+        reported = {
             "seconds": round(sum(seconds for *_, seconds in measurements), 3),
             "peak_memory": max(memory, default=None),
             "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
         }
-
-    def _ranges(self) -> dict[str, tuple[int, int]]:
-        """Return the smallest and the largest number of each column that has numbers, by the name
-        of the option that is the column.
-        """
-        ranges = {}
-        rows = [self.cells(case) for case in self.cases]
-        # Without cases there are no cells, but ``self.columns`` has one column.
-        columns = zip(*rows, strict=True)
-        for (option, _), column in zip(self.columns, columns, strict=False):
-            # A bool is also an int in Python, but not a number here.
-            values = [cell for cell in column if type(cell) is int]
-            if values:
-                ranges[option] = min(values), max(values)
-        return ranges
+        return {
+            "families": families,
+            "cases": len(self.cases),
+            "certificates": len(self.details),
+            "ranges": ranges,
+            # as 3.4, without its parts such as 3.4 (iii)
+            "statements": sorted({row.question for row in self.rows}),
+            "verdicts": self.counts,
+            "reported": reported,
+            "verified": False,  # certificates are read only
+            "trusted": self.trusted,
+            "unusable_files": len(self.problems),
+            "plan": self.plan.to_json(),
+            "papers": list(papers),
+            "written_by": PROGRAM,
+        }
 
 
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
@@ -520,33 +409,25 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
         # The fact of a statement that shares it with no other one is the number of the row alone.
-        fact = _statements_of_fact(row) or number
+        fact: object = number
+        for names in family(row.case.family).same_fact:
+            if row.statement in names:
+                fact = names
+                break
         truth = (row.verdict, row.as_printed)
         key = (row.case, fact, truth, row.reason, row.witness, row.seconds)
-        lines[key] = _joined(lines[key], row) if key in lines else row
+        line = lines.get(key)
+        if line is not None:
+            files = dict.fromkeys((*line.file.split(", "), row.file))
+            row = replace(
+                line,
+                statement=f"{line.statement}, {row.statement}",
+                text="",
+                source="",
+                file=", ".join(files),
+            )
+        lines[key] = row
     return list(lines.values())
-
-
-def _statements_of_fact(row: VerdictRow) -> tuple[str, ...]:
-    """Return the statements that one fact decides, among them that of a row; none if no fact
-    decides it together with others.
-    """
-    for names in family(row.case.family).same_fact:
-        if row.statement in names:
-            return names
-    return ()
-
-
-def _joined(line: VerdictRow, row: VerdictRow) -> VerdictRow:
-    """Return a line of a table that names the statement and the file of a further row, too."""
-    files = dict.fromkeys((*line.file.split(", "), row.file))
-    return replace(
-        line,
-        statement=f"{line.statement}, {row.statement}",
-        text="",
-        source="",
-        file=", ".join(files),
-    )
 
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
@@ -560,10 +441,8 @@ def _paragraph(sentences: Iterable[str]) -> str:
 
 
 class CrossTable(NamedTuple, Generic[AnyT]):
-    """A table of things that are named by pairs of cells.
-
-    ``columns`` are the second members of the pairs, in order. ``rows`` has a pair for each first
-    member, in order: this member, and the list of what each column has there.
+    """A table of things that are named by pairs of cells: ``columns`` are the second members, and
+    ``rows`` has each first member with the list of what each column has there.
     """
 
     columns: tuple[TableCell, ...]
@@ -571,11 +450,7 @@ class CrossTable(NamedTuple, Generic[AnyT]):
 
 
 def cross_table(placed: Mapping[tuple[TableCell, ...], AnyT]) -> CrossTable[AnyT | None]:
-    """Return the table of things that are named by pairs of cells; ``None`` stands for nothing.
-
-    For ``{(1, "a"): x, (2, "b"): y}`` the columns are ``("a", "b")``, and the rows
-    ``[(1, [x, None]), (2, [None, y])]``.
-    """
+    """Return the table of things that are named by pairs of cells; ``None`` stands for nothing."""
     firsts = sorted({first for first, _ in placed}, key=_cell_sort_key)
     seconds = sorted({second for _, second in placed}, key=_cell_sort_key)
 

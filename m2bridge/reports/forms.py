@@ -1,5 +1,8 @@
 """A report as text, Markdown, LaTeX, CSV, JSON and HTML.
 
+Citations are links. Here ``documentation`` is the address of the documentation, or its folder as
+seen from the report; if it is empty, citations of its pages are no links.
+
 The HTML page stays usable with tens of thousands of cases because it shows little at a time: the
 first rows of the table, the grids of verdicts, one opened case. The rest is compressed JSON in
 base64, in parts of :data:`CASES_PER_HTML_PART` cases, each unpacked when one of its cases is
@@ -61,11 +64,7 @@ HashableT = TypeVar("HashableT", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """Return the report as one self-contained page of HTML.
-
-    ``documentation`` is the address of the documentation, or its folder as seen from the page:
-    citations of its pages are links then. If it is empty, they are not.
-    """
+    """Return the report as one self-contained page of HTML."""
     cases = report.by_case()
     # what is shown when a case is opened, in parts of which each is unpacked by itself
     sheets = [_case_sheet(own.rows, own.details) for own in cases.values()]
@@ -83,11 +82,7 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
-    """Return the values that templates of all forms take, by the names that the templates use.
-
-    ``documentation`` is the address of the site, or its folder as seen from the report; it is empty
-    if there are to be no links to pages of the documentation.
-    """
+    """Return the values that templates of all forms take, by the names that the templates use."""
     return {
         "report": report,
         "statements": statements(report.rows),
@@ -98,12 +93,7 @@ def _template_values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """Return the answer of a report in LaTeX; names of statements, such as V, are set as text and
-    not as variables.
-
-    ``documentation`` is the address of the site, or its folder as seen from the page, with which
-    links to pages of the documentation begin; if it is empty, there are none.
-    """
+    """Return the answer of a report in LaTeX; names of statements, such as V, are no variables."""
     answer = report.answer_and_names
     latex_before = latex_links(answer.text_before, documentation)
     latex_names = ", ".join(map(latex, answer.names))
@@ -113,7 +103,7 @@ def latex_answer(report: Report, documentation: str) -> str:
 
 def titles(documentation: str) -> str:
     """Return a sentence for print on what titles in quotation marks are, with the address of the
-    documentation: ``documentation`` if this is an address on the web, else the project's, if any.
+    documentation on the web, if there is one.
     """
     address = documentation if documentation.startswith("http") else M2BRIDGE.url
     place = f", {address}" if address else ""
@@ -131,34 +121,28 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
 
     ``statement`` is its name, ``text`` what it says, ``source`` where it is stated, ``sentence``
     these three in one, and ``counts`` the number of rows with each verdict. Text and source are
-    those of the first row that has one of them, as rows without an answer have none.
+    from the first row that has one of them, as rows without an answer have none.
     """
     by_statement: dict[str, list[VerdictRow]] = {}
     for row in rows:
         by_statement.setdefault(row.statement, []).append(row)
     # a paper that is shown once is left out of the sources; empty if they cite several or none
     paper = paper_of(rows)
-    return [_statement(name, its_rows, paper) for name, its_rows in sorted(by_statement.items())]
-
-
-def _statement(name: str, rows: Sequence[VerdictRow], paper: str) -> dict[str, Any]:
-    """Return the dictionary of :func:`statements` for one statement, all of whose rows are given.
-
-    ``paper`` is the beginning of its source that is left out; it may be empty.
-    """
-    with_words = [row for row in rows if row.text or row.source] or rows
-    text = with_words[0].text
-    source = with_words[0].source.removeprefix(paper)
-    sentence = f"{name}: {text}"
-    if source:
-        sentence += f" ({source})"
-    return {
-        "statement": name,
-        "text": text,
-        "source": source,
-        "sentence": sentence,
-        "counts": Counter(row.verdict for row in rows),
-    }
+    listed = []
+    for name, its_rows in sorted(by_statement.items()):
+        with_words = [row for row in its_rows if row.text or row.source] or its_rows
+        text = with_words[0].text
+        source = with_words[0].source.removeprefix(paper)
+        place = f" ({source})" if source else ""
+        entry = {
+            "statement": name,
+            "text": text,
+            "source": source,
+            "sentence": f"{name}: {text}{place}",
+            "counts": Counter(row.verdict for row in its_rows),
+        }
+        listed.append(entry)
+    return listed
 
 
 def paper_of(rows: Iterable[VerdictRow]) -> str:
@@ -179,8 +163,7 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """Return the table of a page, as a dictionary: its ``rows`` refer to its lists by places, from
-    0 on.
+    """Return the table of a page, whose ``rows`` refer to its lists by places, from 0 on.
 
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
@@ -195,6 +178,20 @@ def _page_table(report: Report) -> dict[str, Any]:
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
     families = sorted({case.family for case in report.cases})
+    place_of_case = {case: place for place, case in enumerate(report.cases)}
+    place_of_statement = {name: place for place, name in enumerate(names)}
+    place_of_text = {text: place for place, text in enumerate(texts)}
+    rows = []
+    for row in report.lines:
+        cells = (
+            place_of_case[row.case],
+            place_of_statement[row.statement],
+            VERDICTS.index(row.verdict),
+            place_of_text[row.reason],
+            place_of_text[row.witness],
+            row.seconds,
+        )
+        rows.append(cells)
     return {
         "columns": list(report.headings),
         "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
@@ -204,42 +201,12 @@ def _page_table(report: Report) -> dict[str, Any]:
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
         "texts": texts,
-        "rows": _numbered_rows(report, names, texts),
+        "rows": rows,
     }
-
-
-def _numbered_rows(
-    report: Report, statements: Sequence[str], texts: Sequence[str]
-) -> list[tuple[Any, ...]]:
-    """Return a row of numbers for each line of the table of a report: the places, from 0 on, of its
-    case in ``report.cases``, of its statement in ``statements``, of its verdict in
-    :data:`VERDICTS`, and of its reason and its witness in ``texts``; and its seconds.
-    """
-    case_number = _places(report.cases)
-    statement_number = _places(statements)
-    verdict_number = _places(VERDICTS)
-    text_number = _places(texts)
-    rows = []
-    for row in report.lines:
-        numbers = (
-            case_number[row.case],
-            statement_number[row.statement],
-            verdict_number[row.verdict],
-            text_number[row.reason],
-            text_number[row.witness],
-        )
-        rows.append((*numbers, row.seconds))
-    return rows
-
-
-def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
-    """Return for each of some things, all different, its place among them, from 0 on."""
-    return {thing: number for number, thing in enumerate(things)}
 
 
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
     """Return what a page shows when a case is opened: its verdicts, and what certificates rest on.
-    ``rows``, at least one, and ``details`` are all of the case.
 
     Tables of orbits and scripts that certificates share appear once, each with the list of the
     questions whose certificates have it.
@@ -260,11 +227,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 def _questions_by_thing(
     pairs: Iterable[tuple[HashableT | None, str]],
 ) -> dict[HashableT, list[str]]:
-    """Return for each different thing the list of its questions, from pairs (thing, question).
-
-    ``{"S": ["a", "b"]}`` for the pairs ("S", "a"), ("", "c"), ("S", "b"): things that are empty or
-    ``None`` are left out.
-    """
+    """Return the questions of each thing that is not empty, from pairs (thing, question)."""
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
         if thing:
@@ -283,32 +246,23 @@ SIGNS = dict(
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
-    r"""Return LaTeX for ``\\input``: a grid of verdicts for each statement, side by side, as many
+    """Return LaTeX for an input file: a grid of verdicts for each statement, side by side, as many
     as fit into a line.
 
-    Citations are links if the document uses ``hyperref``, those of pages only if
-    ``documentation``, the address of the site, is not empty. Cases that are not named by two
-    numbers stand below one another, by their names.
+    Citations are links if the document uses ``hyperref``. Cases that are not named by two numbers
+    stand below one another, by their names.
     """
     families = []  # for each family the headings of what names its cases, and its grids
     for name in sorted({case.family for case in report.cases}):
         rows = tuple(row for row in report.rows if row.case.family == name)
         report_of_family = replace(report, rows=rows)
         families.append((report_of_family.headings, list(_grids(report_of_family))))
-    return _document(
-        "report_grid.tex",
-        report,
-        documentation,
-        answer=latex_answer(report, documentation),
-        signs=SIGNS,
-        families=families,
-    )
+    values = {"answer": latex_answer(report, documentation), "signs": SIGNS, "families": families}
+    return document("report_grid.tex", _template_values(report, documentation) | values)
 
 
 class _Grid(NamedTuple):
-    """The verdicts on one statement, with columns and rows as in a :class:`CrossTable`: a row has
-    its first cell, and the signs of verdicts in each column, empty for a place without a case.
-    """
+    """The verdicts on one statement, with columns and rows as in a :class:`CrossTable`."""
 
     statement: str
     columns: tuple[TableCell, ...]
@@ -331,27 +285,15 @@ def _grids(report: Report) -> Iterator[_Grid]:
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
         for place, cases in cases_by_place.items():
-            signs = _verdict_signs([verdicts.get(case) for case in cases])
-            if signs:
-                signs_by_place[place] = signs
+            if verdicts.keys().isdisjoint(cases):
+                continue
+            # a dot for a case without a verdict, and one sign if all are the same
+            signs = [SIGNS.get(verdicts.get(case, ""), r"$\cdot$") for case in cases]
+            signs_by_place[place] = signs[0] if len(set(signs)) == 1 else "".join(signs)
         table_of_signs = cross_table(signs_by_place)
         # a place without a case has None, which becomes an empty cell
-        rows = [(first, [signs or "" for signs in row]) for first, row in table_of_signs.rows]
+        rows = [(first, [mark or "" for mark in marks]) for first, marks in table_of_signs.rows]
         yield _Grid(statement=statement, columns=table_of_signs.columns, rows=rows)
-
-
-def _verdict_signs(verdicts: list[str | None]) -> str:
-    """Return the signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a
-    verdict.
-
-    Only one sign if all are the same; empty if all verdicts are ``None``.
-    """
-    if all(verdict is None for verdict in verdicts):
-        return ""
-    signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
-    if len(set(signs)) == 1:
-        return signs[0]
-    return "".join(signs)
 
 
 def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
@@ -360,16 +302,14 @@ def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """Return the report as plain text: the answer, the table of verdicts with each witness on a
-    line of its own, the files not used, notes, and the lemmas taken on trust.
-    """
+    """Return the report as plain text, each witness and each lemma on a line of its own."""
     fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
         if isinstance(block, Table):
             rows = table(block.header, block.rows)
             # Reasons may be long; the rule below the header need not be.
-            parts.append(re.sub("^ +─.*", _shorten_rule, rows, flags=re.MULTILINE))
+            parts.append(re.sub("^ +─.*", lambda rule: rule[0][:TEXT_LINE_CHARS], rows, flags=re.M))
     parts.append(fill(line(report.notes)))
     trust = report.trust
     if report.trusted:
@@ -381,15 +321,8 @@ def to_text(report: Report) -> str:
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
-def _shorten_rule(rule: re.Match[str]) -> str:
-    """Return the rule below a header, which was matched, cut to the length of a line of text."""
-    return rule[0][:TEXT_LINE_CHARS]
-
-
 def to_sheet(report: Report) -> Sheet:
-    """Return a sheet for a terminal, in whose width it is laid out: witnesses stand below reasons,
-    and files that were not used have a table of their own.
-    """
+    """Return a sheet, to be laid out in the width of a terminal; witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
         # the cell of the reason has the witness, if any, on a line of its own
@@ -403,9 +336,7 @@ def to_sheet(report: Report) -> Sheet:
 
 
 def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """Return the cells of a row for a terminal: those that name the case, the statement, verdict,
-    seconds, and the reason, with the witness on a line of its own below it.
-    """
+    """Return the cells of a row for a terminal."""
     reason = line(row.reason)
     if row.witness:
         reason += f"\nwitness: {line(row.witness)}"
@@ -416,85 +347,47 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
-    """Return Markdown: the paragraph, what the statements say, and a table; citations are links.
-
-    ``documentation`` is the address of the site, or its folder as seen from the file; if it is
-    empty, citations of pages of the documentation are no links.
-    """
-    return _document("report.md", report, documentation)
+    """Return Markdown: the paragraph, what the statements say, and a table."""
+    return document("report.md", _template_values(report, documentation))
 
 
 def to_latex(report: Report, documentation: str = "") -> str:
-    r"""Return LaTeX for ``\input``: the paragraph, what the statements say, and a ``longtable``.
+    """Return LaTeX for an input file: the paragraph, what the statements say, and a ``longtable``.
 
-    The top says what the preamble needs. With ``hyperref``, citations are links, those of pages
-    only if ``documentation``, the address of the site, is not empty. Cases are named by their
-    numbers, or by their names on several lines where the numbers take too much space.
+    The top says what the preamble needs. With ``hyperref``, citations are links. Cases are named by
+    their numbers, or by their names on several lines where the numbers take too much space.
     """
-    # of the columns of numbers together, in characters
-    width_of_numbers = _width_of_case_texts(report)
+    # the widest cells, in characters, of the columns that name a case
+    lines = [report.headings, *(_case_texts(report, row) for row in report.rows)]
+    width_of_numbers = sum(max(map(len, column)) for column in zip(*lines, strict=True))
+    # a character of a name takes about 0.0115 of the line
+    longest = max((len(case.name) for case in report.cases), default=0)
+    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     are_named = report.columns == NAMES or width_of_numbers > MAX_LATEX_NUMBER_CHARS
     # In the template ``by_name`` is whether cases are named by their names, ``of_names`` the share
     # of the line for these, and ``width`` the width of the columns of numbers.
-    return _document(
-        "report.tex",
-        report,
-        documentation,
-        answer=latex_answer(report, documentation),
-        by_name=are_named,
-        width=width_of_numbers,
-        of_names=_share_of_names(report),
-        keep_with_next=keep_with_next(),
-    )
-
-
-def _share_of_names(report: Report) -> float:
-    """Return the width of a column with the names of cases, as a share of the line in LaTeX: that
-    of the longest name, up to :data:`MAX_LATEX_NAME_SHARE`.
-    """
-    longest = max((len(case.name) for case in report.cases), default=0)
-    # A character takes about 0.0115 of the line.
-    return min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
-
-
-def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    """Return a report as the template with this file name writes it.
-
-    The template gets the values of :func:`_template_values` and those in ``more``.
-    """
-    return document(template, _template_values(report, documentation) | more)
-
-
-def _width_of_case_texts(report: Report) -> int:
-    """Return the width, in characters, of the columns that name a case: the sum over these columns
-    of the width of the widest cell, headings included.
-    """
-    lines = [report.headings, *(_case_texts(report, row) for row in report.rows)]
-    return sum(max(map(len, column)) for column in zip(*lines, strict=True))
+    values = {
+        "answer": latex_answer(report, documentation),
+        "by_name": are_named,
+        "width": width_of_numbers,
+        "of_names": share_of_names,
+        "keep_with_next": keep_with_next(),
+    }
+    return document("report.tex", _template_values(report, documentation) | values)
 
 
 def to_csv(report: Report) -> str:
     """Return lines of comma-separated values: one for each row, then one for each file not used,
     with the verdict ``MALFORMED``.
 
-    The columns are what names the case, statement, verdict, reason and witness, the reported
-    figures and versions of programs, the file, and whether the statement is true as printed: yes,
-    no, or empty if that is not known or no source prints it.
+    ``as_printed`` is yes, no, or empty if that is not known or no source prints the statement.
     """
     names = [option for option, _ in report.columns]
     programs = set(chain.from_iterable(row.reported["versions"] for row in report.rows))
     figures = ["seconds", "peak_memory", *sorted(programs)]
     reported_names = [f"reported_{name}" for name in figures]
-    header = [
-        *names,
-        "statement",
-        "verdict",
-        "reason",
-        "witness",
-        *reported_names,
-        "file",
-        "as_printed",
-    ]
+    words = ["statement", "verdict", "reason", "witness"]
+    header = [*names, *words, *reported_names, "file", "as_printed"]
     lines: list[list[Any]] = []
     for row in report.rows:
         words = [row.statement, row.verdict, row.reason, row.witness]
@@ -506,14 +399,12 @@ def to_csv(report: Report) -> str:
     for problem in report.problems:
         words = ["", "MALFORMED", problem.reason, ""]
         lines.append([*("" for _ in names), *words, *("" for _ in figures), problem.file, ""])
-    return csv_text(_spreadsheet_cells(header), map(_spreadsheet_cells, lines))
-
-
-def _spreadsheet_cells(values: Iterable[Any]) -> list[Any]:
-    """Return values for a spreadsheet: text that is never read as a formula, and numbers, or
-    ``None``, as they are.
-    """
-    return [cell(value) if isinstance(value, str) else value for value in values]
+    # text is never read as a formula; numbers and None stay
+    table_of_cells = [
+        [cell(value) if isinstance(value, str) else value for value in values]
+        for values in (header, *lines)
+    ]
+    return csv_text(table_of_cells[0], table_of_cells[1:])
 
 
 def to_json(report: Report) -> str:

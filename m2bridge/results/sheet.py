@@ -21,10 +21,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def enumeration(items: Sequence[str]) -> str:
+def enumeration(items: Sequence[str], word: str = "and") -> str:
     """Return items in one phrase: ``a``, ``a and b``, ``a, b and c``; empty if there is none."""
     *first, last = items or [""]  # at least one item, which may be empty
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def printable(text: str) -> str:

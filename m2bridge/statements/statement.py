@@ -3,10 +3,14 @@
 Statements do not compute anything, and observations use no method of the predictions.
 
 A *model* is one member of a family of polynomial maps, such as a network with its widths; a *case*
-is a model about which results are computed. Its *orbits*, where a family has finitely many, are
-the sets of functions that come from one of them by changes of coordinates. An *observable* is the
-name of a value of the model, or of each orbit, such as ``dimension``, which statements predict and
-observations compute.
+is a model about which results are computed. Its *orbits*, where a family has finitely many, are the
+sets of functions that come from one of them by changes of coordinates. An *observable* is the name
+of a value of the model, or of each orbit, such as ``dimension``, which statements predict and
+observations compute. A value is yes or no, a number, the points of a fibre, or one that can be
+known in part; ``None`` where it is not known.
+
+:class:`GlobalStatement`, :class:`OrbitStatement`, :class:`PartialValue` and :class:`Observed` are
+what families make, also families of other packages.
 """
 
 from __future__ import annotations
@@ -30,14 +34,11 @@ class FibrePoints(Protocol):
     def __hash__(self) -> int: ...
 
     def to_json(self) -> Any:
-        """Return the points for ``json.dumps``, as certificates contain them."""
+        """Return the points as certificates contain them."""
 
 
 class PartialValue(ABC):
-    """A value that can be known in part, such as numbers by degree, up to a degree.
-
-    It compares itself with the predicted value.
-    """
+    """A value that can be known in part, such as numbers by degree, up to a degree."""
 
     __slots__ = ()
 
@@ -45,23 +46,18 @@ class PartialValue(ABC):
     def against(self, predicted: Any) -> tuple[Decision, str]:
         """Return the decision on a predicted value, and the reason as a clause for people.
 
-        ``self`` is the observed value. The decision is REFUTED, CONFIRMED or UNDECIDED. A clause is
-        ``computed (4, 6), stated (4, 7)``.
+        The decision is REFUTED, CONFIRMED or UNDECIDED; a clause is ``computed (4, 6), stated (4,
+        7)``.
         """
 
     @abstractmethod
     def to_json(self) -> Any:
-        """Return the value for ``json.dumps``, as certificates contain it."""
+        """Return the value as certificates contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers(PartialValue):
     """A list of numbers, some of which may be unknown.
-
-    Parameters
-    ----------
-    entries : tuple of int or None
-        ``None`` for a number that was not observed.
 
     Examples
     --------
@@ -87,7 +83,7 @@ class Numbers(PartialValue):
         return Decision.CONFIRMED, text
 
     def to_json(self) -> list[int | None]:
-        """Return the list of numbers for ``json.dumps``; ``None`` for an unknown one."""
+        """Return the list of numbers."""
         return list(self.entries)
 
     def __str__(self) -> str:
@@ -101,11 +97,6 @@ METHODS_MODULO_PRIMES = frozenset({"slices"})
 @dataclass(frozen=True, slots=True)
 class NumbersByMethod(PartialValue):
     """The same numbers, found by methods that share nothing; each finds all or some of them.
-
-    Parameters
-    ----------
-    found : tuple of (str, Numbers)
-        The name of each method, and the numbers that it found.
 
     Examples
     --------
@@ -144,7 +135,7 @@ class NumbersByMethod(PartialValue):
         return Decision.UNDECIDED, str(self)
 
     def to_json(self) -> dict[str, list[int | None]]:
-        """Return a dictionary for ``json.dumps``: the numbers by the name of the method."""
+        """Return the numbers by the name of the method."""
         return {name: numbers.to_json() for name, numbers in self.found}
 
     def __str__(self) -> str:
@@ -156,20 +147,16 @@ class NumbersByMethod(PartialValue):
 
     @staticmethod
     def _words(name: str) -> str:
-        """Return the name of a method in words; those of slices are counts modulo primes."""
+        """Return the name of a method in words."""
         return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
 Value = bool | int | FibrePoints | PartialValue
-"""A value that can be predicted and observed.
-
-It is yes or no, a number, the points of a fibre, several numbers (:class:`Numbers`), possibly by
-several methods (:class:`NumbersByMethod`), or numbers by degree.
-"""
+"""A value that can be predicted and observed."""
 
 
 def value_json(value: Value | None) -> Any:
-    """Return a value for ``json.dumps``; yes or no, a number, and ``None`` are left as they are."""
+    """Return a value as JSON has it."""
     if value is None or isinstance(value, bool | int):
         return value
     return value.to_json()
@@ -200,10 +187,7 @@ class _Statement(Generic[M]):
 
     def is_printed_for(self, model: M) -> bool:
         """Return whether the source prints the statement, with hypotheses that the model has."""
-        if self.printed_hypotheses is None:
-            return False
-        # an empty text says that all of them hold
-        return self.printed_hypotheses(model) == ""
+        return self.printed_hypotheses is not None and self.printed_hypotheses(model) == ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +239,7 @@ class GlobalStatement(_Statement[M]):
 class OrbitStatement(_Statement[M], Generic[M, O]):
     """A statement about every function of a model with finitely many orbits, or about some orbits.
 
-    The fields are those of :class:`GlobalStatement`; ``predict`` takes an orbit and the model, and
+    The fields are as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model, and
     ``concerns`` says whether the statement is about an orbit. In a case without such an orbit the
     statement is vacuously true.
     """
@@ -269,15 +253,14 @@ Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """A prediction with the same value for all orbits and models.
-
-    It is a class and not a lambda, so that results that contain statements can be pickled.
+    """A prediction with the same value for all orbits and models: a class and not a lambda, so that
+    results that contain statements can be pickled.
     """
 
     value: Value
 
     def __call__(self, *_: object) -> Value:
-        """Return the value, whatever the orbit and the model are."""
+        """Return the value."""
         return self.value
 
 
@@ -287,31 +270,23 @@ ALL_STATEMENTS = "all"
 
 def check_statements(statements: object) -> None:
     """Raise InvalidCaseError if ``statements`` is not a sequence of statements."""
-    expected_kind = "a sequence of statements"
-    check_kind("statements", statements, Sequence, expected_kind)
+    check_kind("statements", statements, Sequence, "a sequence of statements")
     assert isinstance(statements, Sequence)
     for statement in statements:
-        check_kind("statements", statement, (GlobalStatement, OrbitStatement), expected_kind)
+        kinds = (GlobalStatement, OrbitStatement)
+        check_kind("statements", statement, kinds, "a sequence of statements")
 
 
 def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return the statements without a separate computation, which share one observation.
-
-    They are also the statements that have certificates, whatever the family is.
-    """
+    """Return the statements without a separate computation, which share one observation."""
     return tuple(statement for statement in statements if not statement.separate_computation)
 
 
 def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statement, ...]:
-    """Return the statements with this key or name, and those that follow from them.
+    """Return the statements with this key or name, and the statements that follow from them.
 
     The name of a statement is its key and part, as results and reports write it; ``all`` names all
     statements that need no separate computation.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no statement has this key or name.
     """
     all_statements = tuple(statements)
     if name == ALL_STATEMENTS:
@@ -334,32 +309,17 @@ IntegerMatrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A counterexample to a statement: an orbit, a function in it, and numbers that prove it.
+    """A counterexample to a statement: an orbit, a function in it, and numbers that prove it."""
 
-    Parameters
-    ----------
-    orbit : orbit or None
-        ``None`` for statements about the closure as a whole.
-    weights : dict of str to matrix of int
-        Parameters of a function in the orbit, by name; empty matrices if there is no orbit.
-    predicted, observed : bool, int or points of a fibre
-        The two values, which differ.
-    numbers : dict of str to int
-        Further numbers, such as dimensions, by name.
-    """
-
-    orbit: Any | None
-    weights: Mapping[str, IntegerMatrix]
+    orbit: Any | None  # ``None`` for statements about the closure as a whole
+    weights: Mapping[str, IntegerMatrix]  # parameters of a function in the orbit, by name
     predicted: Value | None
     observed: Value | None
-    numbers: Mapping[str, int]
+    numbers: Mapping[str, int]  # further numbers, such as dimensions, by name
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields for ``json.dumps``, with an entry for each matrix of weights."""
-        orbit = self.orbit
-        if orbit is not None:
-            orbit = orbit.to_json()
-        # the parameters are entries of their own, named as in the paper, such as A and V
+        """Return the fields, with an entry for each matrix of weights, named as in the paper."""
+        orbit = None if self.orbit is None else self.orbit.to_json()
         matrices = {name: list(map(list, matrix)) for name, matrix in self.weights.items()}
         return {
             "orbit": orbit,
@@ -435,11 +395,6 @@ class Observed(ABC):
 
         ``orbit`` is the most informative one of them, ``weights`` are the parameters of a function
         in it by their names, and ``numbers`` prove the failure, by name.
-
-        Raises
-        ------
-        LookupError
-            If the case has no orbits.
         """
         # without orbits no statement fails at one
         raise LookupError("there are no orbits")

@@ -18,7 +18,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, common, compute as computing
 from m2bridge.cli.commands import cli
-from m2bridge.cli.ed_degree import ED_METHODS
+from m2bridge.cli.compute import ED_METHODS
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.engine.script import Script
 from m2bridge.errors import (

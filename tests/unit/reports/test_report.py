@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zlib
 from base64 import b64decode
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +195,7 @@ def test_evidence_of_another_form_shows_no_orbits(tmp_path: Path) -> None:
                {"versions": 1}, {"reason": "\ud800"}, {"remark": ""}]
 )  # fmt: skip
 def test_an_outcome_of_another_form_is_listed(change: dict[str, object], tmp_path: Path) -> None:
-    whole = outcome((2, 2, 2), "3.3", "died", "killed").to_json()
+    whole = asdict(outcome((2, 2, 2), "3.3", "died", "killed"))
     name = "d2-dout2-a2-t2-3.3.outcome.json"
     (tmp_path / name).write_text(json.dumps(whole | change), encoding="utf-8")
     assert [problem.file for problem in report.collect(tmp_path).problems] == [name]
