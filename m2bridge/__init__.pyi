@@ -66,10 +66,8 @@ from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import closure, image, implicitize
 from .maps.closure_result import Closure, Image
-from .maps.degrees.ed_degree import ed_degree
-from .maps.degrees.ed_result import EDDegree
-from .maps.degrees.polar_degrees import polar_degrees
-from .maps.degrees.polar_result import PolarDegrees
+from .maps.degrees.ed_degree import EDDegree, ed_degree
+from .maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
