@@ -139,7 +139,7 @@ def rank_result(
     source = differentiable(model)
     upper = upper_bound(model, source, characteristic)
     best: RankResult | None = None
-    primes = PRIMES
+    primes: tuple[int, ...] = PRIMES
     if characteristic:
         # there are more attempts for a small p, since many of its points are special
         is_small = characteristic <= MAX_SMALL_PRIME

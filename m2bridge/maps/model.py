@@ -295,7 +295,7 @@ class Model(ABC):
         Parameters
         ----------
         counts : mapping from (degree, multidegree) to int
-            The number of minimal generators; one multidegree of each orbit of the symmetries is enough.
+            The number of minimal generators; one multidegree of each orbit is enough.
         """
         return None
 
@@ -436,9 +436,9 @@ class Model(ABC):
         observables : collection of str
             Their names, as in the statements of the family.
         certified : bool
-            Whether the observation is for a certificate: then it is complete, and has only values that a
-            checker recomputes. Otherwise a part is returned if a limit is reached. A family that observes
-            the dimension alone returns ``observe_rank(self, certified=certified)``.
+            Whether the observation is for a certificate: then it is complete, and has only values
+            that a checker recomputes. Otherwise a part is returned if a limit is reached. A family
+            that observes the dimension alone returns ``observe_rank(self, certified=certified)``.
 
         Raises
         ------
@@ -567,6 +567,7 @@ def checked_prime(value: object) -> int:
     from m2bridge.algebra.numbers import is_prime  # imports FLINT
 
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or int(value) < 2 or not is_prime(int(value)):
+    number = int(value) if isinstance(value, Integral) else 0
+    if not is_integer or number < 2 or not is_prime(number):
         raise InvalidCaseError("prime", f"must be a prime number, not {value!r:.60}")
-    return int(value)
+    return number
