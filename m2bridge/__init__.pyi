@@ -64,18 +64,14 @@ from .ideals.singular_locus_result import IdealSingularLocus, IrreducibleCompone
 from .ideals.varieties import ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
-from .maps.closure import closure, image, implicitize
-from .maps.closure_result import Closure, Image
-from .maps.degrees.ed_degree import ed_degree
-from .maps.degrees.ed_result import EDDegree
-from .maps.degrees.polar_degrees import polar_degrees
-from .maps.degrees.polar_result import PolarDegrees
+from .maps.closure import Closure, Image, closure, image, implicitize
+from .maps.degrees.ed_degree import EDDegree, ed_degree
+from .maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
 from .maps.polynomial_map_model import read_model
-from .maps.singular_locus import singular_locus
-from .maps.singular_locus_result import SingularLocus
+from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
 from .trained_weights.heads.membership import membership

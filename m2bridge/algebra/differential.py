@@ -34,21 +34,9 @@ def jacobian_at(
 ) -> list[list[int]]:
     """The Jacobian matrix at an integer point, each row without its polynomial's denominators.
 
-    Parameters
-    ----------
-    polynomials : sequence of PolyElement over QQ or GF(p)
-    point : sequence of int
-        One value for each variable of the polynomials' ring; elements of an extension of GF(p)
-        serve as well.
-    prime : int, optional
-        Give the entries modulo this number, which is much faster where exponents are large; 0 for
-        the entries themselves.
-
-    Returns
-    -------
-    list of rows of int, one for each polynomial
-        Without denominators, which changes no row but by a factor: the rank is that of the
-        Jacobian matrix.
+    They change no row but by a factor: the rank is that of the Jacobian matrix. Elements of an
+    extension of GF(p) serve as coordinates as well. Modulo a prime, 0 for none, it is much faster
+    where exponents are large.
 
     Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative
     Algebra*, Theorem 16.19.
@@ -89,9 +77,8 @@ def _jacobian_rank(
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
-    """A point of the source with entries uniform in {1, …, bound}, the same for the same seed.
-
-    The source must have no relations, so that all its points are allowed.
+    """A point of the source, which has no relations, with entries uniform in {1, …, bound}, the
+    same for the same seed.
     """
     chance = Random(seed)
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
@@ -106,14 +93,10 @@ def differential_rank(
     closure of the image in characteristic 0, and at most this dimension in characteristic p, where
     it can be less (s ↦ s^p). The rank modulo any prime is a lower bound for the rank over QQ.
 
-    Hypotheses: the characteristic divides no denominator of the map, and there are no relations.
-    The source is then an affine space, which is smooth; at singular points of a source the
-    differential on the Zariski tangent space can have larger rank than the dimension of the image.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations.
+    Hypotheses: the characteristic divides no denominator of the map, and there are no relations;
+    with them it is a MethodUnavailableError. The source is then an affine space, which is smooth;
+    at singular points of a source the differential on the Zariski tangent space can have larger
+    rank than the dimension of the image.
     """
     if parametrization.relations:
         raise MethodUnavailableError(
@@ -136,13 +119,8 @@ SEED = 20240817
 
 
 class RankAtPoints(NamedTuple):
-    """The largest rank of a differential at some points.
-
-    Parameters
-    ----------
-    rank : int
-    field : str
-        The field of the coordinates of a point with this rank, as ``GF(2^10)``.
+    """The largest rank of a differential at some points, and the field of a point with this rank,
+    as ``GF(2^10)``.
     """
 
     rank: int
@@ -154,16 +132,9 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
 
     The rank is a lower bound for the dimension of the closure of the image, and equal to the
     generic rank unless all the points are unlucky. Where the given field has few elements, points
-    over an extension are tried too, and named if they have at least the same rank.
-
-    Parameters
-    ----------
-    free : PolynomialMap
-        Without relations.
-    enough : int
-        An upper bound for the rank: when it is reached, no other point is tried.
-    field : CoefficientField
-        QQ, or GF(p) where p divides no denominator of the map.
+    over an extension are tried too, and named if they have at least the same rank. ``enough`` is an
+    upper bound: when it is reached, no other point is tried. The characteristic divides no
+    denominator.
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
@@ -199,7 +170,8 @@ of an upper bound for the rank; this takes about a second.
 
 
 def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
-    """Whether the rank of the differential over QQ is proved to be at most ``bound`` everywhere.
+    """Whether the rank of the differential over QQ is proved to be at most ``bound`` everywhere;
+    not if a larger rank was found, or if the proof would take too long.
 
     Then the dimension of the closure of the image is at most ``bound``, in characteristic 0. The
     proof uses ranks at one point modulo several primes. Let k = bound + 1, and consider the minors
@@ -217,17 +189,6 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     A scaling of the parameters for which every image is homogeneous does not change the rank. Such
     scalings take a general point, over an algebraically closed field, to one where some parameters
     are 1: see :func:`_varying_parameters`. So only the others need powers of B.
-
-    Parameters
-    ----------
-    free : PolynomialMap
-        Without relations.
-    bound : int
-
-    Returns
-    -------
-    bool
-        ``False`` if a larger rank was found, or if the proof would take too long.
     """
     size_of_minors = bound + 1  # k
     images = [integer_coefficients(image) for image in free.images]
@@ -237,7 +198,12 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     general_point = _general_point(images, size_of_minors)
     # a product of this number of primes, which are larger than 2^PRIME_BITS, is at least B^W
     prime_count = general_point.value_bits // PRIME_BITS + 1
-    if prime_count * _work_of_one_rank(images, parameter_count, size_of_minors) > MAX_BOUND_WORK:
+    # the derivatives of monomials, and the steps of elimination up to this number of pivots
+    work_of_one_rank = len(images) * parameter_count * size_of_minors
+    for image in images:
+        for exponents in image:
+            work_of_one_rank += sum(map(bool, exponents))
+    if prime_count * work_of_one_rank > MAX_BOUND_WORK:
         return False
     for prime in islice(primes_from(LONG_PRIME), prime_count):
         point = general_point.modulo(prime, parameter_count)
@@ -247,30 +213,17 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
 
 
 class _GeneralPoint(NamedTuple):
-    """A point at which a minor of a Jacobian matrix is zero only if it is the zero polynomial.
-
-    It is the point of Kronecker's substitution, see :func:`generic_rank_is_at_most`: some
+    """A point at which a minor of a Jacobian matrix is zero only if it is the zero polynomial: some
     parameters are B, B^(D_1 + 1), B^((D_1 + 1)(D_2 + 1)), …, and all others are 1.
-
-    Parameters
-    ----------
-    varying : list of int
-        The positions of the parameters that are powers of B.
-    degrees : list of int
-        D_j for each of them, a bound for the degree of a minor in it.
-    base_bits : int
-        B is 2^base_bits.
     """
 
-    varying: list[int]
-    degrees: list[int]
-    base_bits: int
+    varying: list[int]  # the positions of the parameters that are powers of B
+    degrees: list[int]  # D_j for each of them
+    base_bits: int  # B is 2^base_bits
 
     @property
     def value_bits(self) -> int:
-        """The exponent e with 2^e = B^W, where W = ∏ (D_j + 1), which exceeds all values of minors
-        at the point.
-        """
+        """The exponent e with 2^e = B^W, which exceeds all values of minors at the point."""
         return self.base_bits * prod(degree + 1 for degree in self.degrees)
 
     def modulo(self, prime: int, parameter_count: int) -> list[int]:
@@ -295,32 +248,12 @@ def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _Gene
         # the degree of a row in a parameter is at most that of the image
         degrees_of_rows = [max((e[j] for e in image), default=0) for image in images]
         degrees.append(_sum_of_largest(degrees_of_rows, size_of_minors))
-    norm_bits = [_row_norm(image).bit_length() for image in images]
+    # the derivatives of c x^e have the coefficients c e_j
+    norms = [sum(abs(c) * sum(e) for e, c in image.items()) for image in images]
+    norm_bits = [norm.bit_length() for norm in norms]
     # a product of norms is less than 2 to the sum of their bits: B is at least 4H
     base_bits = _sum_of_largest(norm_bits, size_of_minors) + 2
     return _GeneralPoint(varying=varying, degrees=degrees, base_bits=base_bits)
-
-
-def _row_norm(image: IntegerTerms) -> int:
-    """The sum of the absolute values of all coefficients of all derivatives of a polynomial."""
-    # the derivatives of c x^e have the coefficients c e_j
-    return sum(abs(c) * sum(exponents) for exponents, c in image.items())
-
-
-def _work_of_one_rank(
-    images: Sequence[IntegerTerms], parameter_count: int, size_of_minors: int
-) -> int:
-    """The number of steps for the rank of the Jacobian matrix of ``images`` at one point, modulo
-    one prime.
-
-    They are the derivatives of monomials, and the steps of elimination up to ``size_of_minors``
-    pivots.
-    """
-    derivatives = 0
-    for image in images:
-        for exponents in image:
-            derivatives += sum(map(bool, exponents))
-    return derivatives + len(images) * parameter_count * size_of_minors
 
 
 def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
@@ -353,13 +286,12 @@ def extension_degree(p: int) -> int:
 
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
-    """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k).
+    """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k), k =
+    ``extension_degree(p)``.
 
     Both are lower bounds for the generic rank, for which ``enough`` is an upper bound: so of a
     matrix with more than :data:`MAX_EXTENSION_ENTRIES` entries, only some rows are taken at random,
-    at least ``enough`` + :data:`MAX_SPARE_ROWS` if there are so many. The exponent k is
-    ``extension_degree(p)``, ``free`` a parametrization without relations, and ``seed`` the seed of
-    the random numbers.
+    at least ``enough`` + :data:`MAX_SPARE_ROWS` if there are so many.
 
     The rank is computed over GF(p). There GF(p^k) is a space of dimension k with the basis z^0, …,
     z^(k−1), and multiplication by an element a is a k × k matrix, whose row i has the coordinates
@@ -384,9 +316,8 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
 
 
 def _coordinates_of_multiples(factor: Any, entries: Sequence[Any], k: int) -> list[int]:
-    """The k coordinates over GF(p) of ``factor`` times each entry, in one row.
-
-    ``factor`` and the entries are elements of GF(p^k); an entry may be the integer 0.
+    """The k coordinates over GF(p) of ``factor`` times each entry, elements of GF(p^k) or 0, in one
+    row.
     """
     row: list[int] = []
     for entry in entries:

@@ -102,14 +102,8 @@ class ExtensionField(CoefficientField):
             )
 
     def _checked_polynomial(self) -> tuple[Any, ...]:
-        """The coefficients of 1, a, a², … in the minimal polynomial, made monic.
-
-        Raises
-        ------
-        InvalidCaseError
-            If there is more than one name, the degree is not from 2 to
-            :data:`MAX_EXTENSION_DEGREE`, the characteristic is too large or divides a denominator,
-            the leading coefficient is zero, or the polynomial is reducible.
+        """The coefficients of 1, a, a², … in the minimal polynomial, made monic, after the checks
+        of it.
         """
         degree = len(self.minimal_polynomial) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
@@ -132,12 +126,8 @@ class ExtensionField(CoefficientField):
         return tuple(_number_of_flint(c / leading_coefficient) for c in polynomial.coeffs())
 
     def _flint_polynomial(self) -> flint.fmpq_poly | flint.nmod_poly:
-        """The minimal polynomial as it is given, over QQ or reduced modulo p.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the characteristic p divides a denominator.
+        """The minimal polynomial as it is given, over QQ or reduced modulo p, which divides no
+        denominator.
         """
         numbers = [
             flint.fmpq(int(c.numerator), int(c.denominator)) for c in self.minimal_polynomial
@@ -221,9 +211,8 @@ class ExtensionField(CoefficientField):
         return self._polynomial_of(self.minimal_polynomial)
 
     def _polynomial_of(self, coefficients: Iterable[Any]) -> Any:
-        """The polynomial in :attr:`generator_ring` with these coefficients of 1, a, a², …
-
-        A residue becomes the integer that is closest to zero.
+        """The polynomial in :attr:`generator_ring` with these coefficients of 1, a, a², …; a
+        residue becomes the integer that is closest to zero.
         """
         ring = self.generator_ring
         p = self.characteristic
@@ -256,9 +245,8 @@ class ExtensionField(CoefficientField):
         return numerator_element / denominator_element
 
     def _element_of_terms(self, terms: GeneratorTerms) -> Any:
-        """The element of :attr:`domain` that is a polynomial in the generators.
-
-        ``terms`` maps the exponents of the generators to rational coefficients.
+        """The element of :attr:`domain` that is a polynomial in the generators, {exponents:
+        coefficient}.
         """
         domain = self.domain
         if not self.minimal_polynomial:
@@ -352,20 +340,15 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 
 
 def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ or GF(p).
-
-    ``what`` names for the message what is not available over other coefficients, in the plural, as
-    "images".
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ or GF(p); ``what``, in
+    the plural as "images", is not available over others.
     """
     check_over_field(given, what)
     check_no_generators(given, what)
 
 
 def check_no_generators(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ, GF(p) or ZZ.
-
-    ``what`` names for the message what is not available over extension fields, in the plural.
-    """
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ, GF(p) or ZZ."""
     if isinstance(given, ExtensionField):
         raise MethodUnavailableError(
             f"{what} over {given} are not available, only over QQ and GF(p): there"
@@ -377,7 +360,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
-        """The domain of ``described``, a field with a minimal polynomial.
+        """Make the domain of a field with a minimal polynomial.
 
         The other attributes have the names by which SymPy reads them: ``dom`` is the prime field,
         ``mod`` the minimal polynomial, and ``unit`` the generator.
@@ -410,22 +393,15 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         return polynomial.as_expr()
 
     def from_ExtensionDomain(self, a: Any, other: Any) -> Any:
-        """The element itself if its domain ``other`` is this one; else ``None``.
-
-        SymPy calls it, by its name, to convert elements between domains; ``None`` says that it
-        cannot be done.
+        """The element itself if its domain is this one; else ``None``, which says to SymPy, which
+        calls this by its name, that it cannot be converted.
         """
         return a if self == other else None
 
     def from_sympy(self, a: Any) -> Any:
-        """The element that a SymPy expression in the symbol of the generator stands for.
-
-        Raises
-        ------
-        CoercionFailed
-            If the expression ``a`` has other symbols, or its denominator is zero in the field.
-        ValueError
-            Of SymPy, if it is not a rational function of the symbol over QQ.
+        """The element that a SymPy expression in the symbol of the generator stands for;
+        CoercionFailed if it has other symbols, or its denominator is zero in the field, and SymPy's
+        ValueError if it is not a rational function of the symbol.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:

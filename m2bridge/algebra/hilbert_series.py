@@ -21,25 +21,15 @@ n = Symbol("n")
 @dataclass(frozen=True, slots=True)
 class HilbertSeries:
     """The Hilbert series h(T) / (1 − T)^dimension of a standard graded quotient of a polynomial
-    ring.
-
-    Parameters
-    ----------
-    numerator : tuple of int
-        Coefficients h_0, h_1, … with h(1) ≠ 0; (0,) for the quotient 0.
-    dimension : int
-        Krull dimension of the quotient: the dimension of the affine cone; −1 for the quotient 0.
+    ring; for the quotient 0 the numerator is (0,), and the dimension −1.
     """
 
-    numerator: tuple[int, ...]
-    dimension: int
+    numerator: tuple[int, ...]  # h_0, h_1, … with h(1) ≠ 0
+    dimension: int  # the Krull dimension of the quotient: that of the affine cone
 
     @classmethod
     def from_numerator(cls, coefficients: Mapping[int, int], variables: int) -> HilbertSeries:
-        """The series Σ coefficients[i] T^i / (1 − T)^variables, without common factors 1 − T.
-
-        The series 0, of the quotient 0, has the numerator (0,) and the dimension −1.
-        """
+        """The series Σ coefficients[i] T^i / (1 − T)^variables, without common factors 1 − T."""
         numerator = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
         dimension = variables
         # 1 − T divides a polynomial whose coefficients have the sum 0, its value at T = 1. The
@@ -91,11 +81,8 @@ class HilbertSeries:
 
     @property
     def polynomial(self) -> Expr:
-        """The Hilbert polynomial in n, as a SymPy expression.
-
-        It is the sum of (−1)^i e_i C(n + k, k) with k = D − i − 1 over 0 ≤ i < D, where D is the
-        dimension, and e_i is the value at 1 of the i-th derivative of h, over i!. It is 0 for D ≤
-        0.
+        """The Hilbert polynomial in n, as a SymPy expression: the sum of (−1)^i e_i C(n + k, k)
+        with k = D − i − 1 over 0 ≤ i < D, by :attr:`hilbert_coefficients`.
         """
         total = Poly(0, n, domain=QQ)
         binomial = Poly(1, n, domain=QQ)  # C(n + k, k)

@@ -7,7 +7,6 @@ interval by its two rational ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import ceil, inf, nextafter
@@ -47,9 +46,8 @@ def middle(side: CoordinateSide) -> Fraction:
 
 
 def float_bounds(side: CoordinateSide) -> FloatInterval:
-    """Floating-point numbers below and above an interval, equal ones if it is one such number.
-
-    Below and above all floating-point numbers they are −∞ and ∞.
+    """Floating-point numbers below and above an interval, equal ones if it is one such number; −∞
+    and ∞ below and above all of them.
     """
     low, high = side
     return _float_below(low), -_float_below(-high)
@@ -66,10 +64,9 @@ def _float_below(number: Fraction) -> float:
 
 
 def digits_text(side: CoordinateSide, most_digits: int) -> str:
-    """A number that is known to lie in an interval, in as many digits as the interval proves.
-
-    All numbers of the interval, rounded to these digits, are the one that is shown. There are at
-    most ``most_digits``. Where the first digit or the sign is not known, both ends are shown.
+    """A number that is known to lie in an interval, in as many digits as the interval proves, at
+    most ``most_digits``: all its numbers, rounded to these digits, are the one that is shown. Where
+    the first digit or the sign is not known, both ends are shown.
 
     Examples
     --------
@@ -106,9 +103,8 @@ def _decimal_text(number: Decimal, digits: int) -> str:
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The rational number of the smallest denominator from ``low`` to ``high``, which is no less.
-
-    It is found by continued fractions. Of integers it is the one nearest to zero.
+    """The rational number of the smallest denominator from ``low`` to ``high``, by continued
+    fractions; of integers the one nearest to zero.
 
     Examples
     --------
@@ -129,18 +125,23 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def least_rank(matrix: flint.arb_mat) -> int:
-    """A lower bound for the rank of all matrices in a matrix of intervals.
-
-    It is the number of steps of elimination with intervals. In each the pivot is the entry that is
-    farthest from zero, and there is one as long as some interval does not contain zero.
+    """A lower bound for the rank of all matrices in a matrix of intervals: the number of steps of
+    elimination with intervals, each with the entry that is farthest from zero as its pivot.
     """
     rows = [list(row) for row in matrix.tolist()]
     rank = 0
     while True:
-        pivot = _entry_farthest_from_zero(rows)
-        if pivot is None:
+        place = None
+        largest_distance = flint.arb(0)
+        for i, row in enumerate(rows):
+            for j, entry in enumerate(row):
+                distance = abs(entry).lower()  # 0 if the interval contains zero
+                if distance > largest_distance:
+                    place = (i, j)
+                    largest_distance = distance
+        if place is None:  # all intervals contain zero
             return rank
-        i, j = pivot
+        i, j = place
         pivot_row = rows.pop(i)
         for row in rows:
             factor = row[j] / pivot_row[j]
@@ -150,28 +151,14 @@ def least_rank(matrix: flint.arb_mat) -> int:
         rank += 1
 
 
-def _entry_farthest_from_zero(rows: Sequence[Sequence[flint.arb]]) -> tuple[int, int] | None:
-    """The row and the column, both from 0, of the interval with the largest distance from zero.
-
-    ``None`` if all intervals contain zero.
-    """
-    place = None
-    largest_distance = flint.arb(0)
-    for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            distance = abs(entry).lower()  # 0 if the interval contains zero
-            if distance > largest_distance:
-                place = (i, j)
-                largest_distance = distance
-    return place
-
-
 def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
-    """The number of negative eigenvalues of a symmetric matrix M of intervals.
+    """The number of negative eigenvalues of a symmetric matrix M of intervals; ``None`` if the
+    eigenvalue zero is not excluded.
 
-    ``None`` if the eigenvalue zero is not excluded. With approximate eigenvectors as the columns of
-    P, PᵀMP is nearly diagonal. If :func:`_negative_of_dominant` finds that none of the eigenvalues
-    of PᵀMP is zero, then P is invertible, and M has as many negative eigenvalues (Sylvester).
+    With approximate eigenvectors as the columns of P, PᵀMP is nearly diagonal. If each of its
+    diagonal entries is larger, in absolute value, than the sum of the absolute values of the others
+    in its row, then no eigenvalue is zero, and their signs are those of the diagonal entries
+    (Gershgorin). So P is invertible, and M has as many negative eigenvalues (Sylvester).
     """
     size = matrix.nrows()
     if size == 0:
@@ -181,25 +168,15 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
         return None
     _, eigenvectors = numpy.linalg.eigh((middle + middle.T) / 2)
     P = flint.arb_mat(size, size, [float(x) for x in eigenvectors.ravel()])
-    return _negative_of_dominant(P.transpose() * matrix * P)
-
-
-def _negative_of_dominant(matrix: flint.arb_mat) -> int | None:
-    """The number of negative eigenvalues of a symmetric matrix whose diagonal entries dominate.
-
-    If each of these is larger, in absolute value, than the sum of the absolute values of the others
-    in its row, then no eigenvalue is zero, and their signs are those of the diagonal entries
-    (Gershgorin). ``None`` if this is not certain for the intervals.
-    """
-    size = matrix.nrows()
+    product = P.transpose() * matrix * P
     negative = 0
     for i in range(size):
-        others = [abs(matrix[i, j]) for j in range(size) if j != i]
+        others = [abs(product[i, j]) for j in range(size) if j != i]
         # a comparison of intervals is False also where it is not certain
-        is_dominant = abs(matrix[i, i]) > sum(others, start=flint.arb(0))
+        is_dominant = abs(product[i, i]) > sum(others, start=flint.arb(0))
         if not is_dominant:
             return None
-        if matrix[i, i] < 0:
+        if product[i, i] < 0:
             negative += 1
     return negative
 

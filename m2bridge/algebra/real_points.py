@@ -46,23 +46,26 @@ def real_points(
 ) -> list[list[flint.arb]]:
     """The real points of a finite scheme, each a list of balls around its coordinates.
 
-    ``trace_form`` and ``multiplication``, with a matrix M(x) for each coordinate x, belong to one
-    basis of the ring of functions, whose first element is 1. The coordinates have to separate the
-    points.
-
-    Raises
-    ------
-    ParseError
-        If the matrices do not belong to each other.
+    The trace form and the matrices M(x) belong to one basis of the ring of functions, whose first
+    element is 1; ParseError if they do not belong to each other. The coordinates have to separate
+    the points.
     """
     if not trace_form:  # there are no points
         return []
     form = _rational_matrix(trace_form)
     matrices = list(map(_rational_matrix, multiplication))
-    _check_traces(form, matrices)
+    # with 1 as the first element of the basis, trace M(v) is the value of the form at 1 and v
+    size = form.nrows()
+    one = _first_unit_vector(size)
+    first_row = one.transpose() * form
+    traces_agree = first_row[0, 0] == size
+    for matrix in matrices:
+        trace = sum((matrix[i, i] for i in range(size)), start=flint.fmpq(0))
+        traces_agree = traces_agree and (first_row * matrix * one)[0, 0] == trace
+    if not traces_agree:
+        raise ParseError("the trace form is not that of the matrices of multiplication")
     M_t, chi = _separating_form(matrices, number_of_points=form.rank())
     traces = _Traces(form, M_t, chi)
-    one = _first_unit_vector(form.nrows())
     g_1 = traces.numerator(one)
     numerators = [traces.numerator(matrix * one) for matrix in matrices]
     points = []
@@ -88,22 +91,6 @@ def _first_unit_vector(size: int) -> flint.fmpq_mat:
     return flint.fmpq_mat(size, 1, [1] + [0] * (size - 1))
 
 
-def _check_traces(form: flint.fmpq_mat, matrices: Sequence[flint.fmpq_mat]) -> None:
-    """Raise ParseError unless traces of the matrices are as the first row of the form says.
-
-    With 1 as the first element of the basis, trace M(v) is the value of the form at 1 and v.
-    """
-    size = form.nrows()
-    one = _first_unit_vector(size)
-    first_row = one.transpose() * form
-    traces_agree = first_row[0, 0] == size
-    for matrix in matrices:
-        trace = sum((matrix[i, i] for i in range(size)), start=flint.fmpq(0))
-        traces_agree = traces_agree and (first_row * matrix * one)[0, 0] == trace
-    if not traces_agree:
-        raise ParseError("the trace form is not that of the matrices of multiplication")
-
-
 def _separating_form(
     matrices: Sequence[flint.fmpq_mat], number_of_points: int
 ) -> tuple[flint.fmpq_mat, flint.fmpq_poly]:
@@ -111,11 +98,6 @@ def _separating_form(
 
     The forms x_1 + j x_2 + j² x_3 + … are tried for j = 1, 2, …. Two different points have the same
     value for fewer j than there are coordinates, so that one of these forms separates all.
-
-    Raises
-    ------
-    ParseError
-        If none does.
     """
     pairs_of_points = number_of_points * (number_of_points - 1) // 2
     most_forms = 1 + pairs_of_points * (len(matrices) - 1)
@@ -157,9 +139,8 @@ class _Traces:
 def _at_real_roots(
     factor: flint.fmpq_poly, coordinates: Sequence[flint.fmpq_poly]
 ) -> list[list[flint.arb]]:
-    """The values of polynomials at each real root of an irreducible polynomial.
-
-    The precision is doubled until each value that is not zero has ``ACCURATE_BITS``.
+    """The values of polynomials at each real root of an irreducible polynomial, with a precision
+    that is doubled until each value that is not zero has ``ACCURATE_BITS``.
     """
     bits = 2 * ACCURATE_BITS
     while True:

@@ -42,10 +42,8 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
     """
 
     def str(self, *style: Any) -> str:
-        """Return the text as SymPy writes it, but residues as the integers closest to zero.
-
-        ``style`` is what SymPy passes: a printer, precedences and patterns; polynomials over
-        extension fields are written without it.
+        """Return the text as SymPy writes it, but residues as the integers closest to zero;
+        ``style`` is what SymPy passes: a printer, precedences and patterns.
         """
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
@@ -96,9 +94,8 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
 
 def entry_text(element: Any) -> str:
-    """The text of an element of any ring, as it is shown in lists and matrices.
-
-    A residue modulo m is shown as the congruent integer of least absolute value.
+    """The text of an element of any ring in lists and matrices; a residue modulo m is shown as the
+    congruent integer of least absolute value.
     """
     modulus = getattr(element, "mod", None)  # residues of SymPy have this attribute
     if isinstance(element, flint.nmod):
@@ -238,13 +235,10 @@ class PolynomialRing:
         return self.field.domain(int(value.numerator)) / divisor
 
     def _integer(self, value: Any) -> Any:
-        """An integer, given as a rational number, as an element of SymPy's domain ZZ.
+        """An integer, given as a rational number, as an element of ZZ.
 
-        Raises
-        ------
-        ConversionError
-            If its denominator is not 1. Denominators are not cleared: over ZZ the multiple of a
-            polynomial by a number generates another ideal.
+        Denominators are not cleared: over ZZ the multiple of a polynomial by a number generates
+        another ideal.
         """
         if value.denominator != 1:
             numerator, denominator = map(decimal, (int(value.numerator), int(value.denominator)))
@@ -283,9 +277,8 @@ def field_text(field: CoefficientField) -> str:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The names, separated by commas, for messages; of many names the first eight and an ellipsis.
-
-    ``none`` if there are no names.
+    """The names, or ``none``, separated by commas, for messages; of many names the first eight and
+    an ellipsis.
     """
     shown = list(names[:8])
     if len(names) > 8:
@@ -294,9 +287,8 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether text can name a variable: letters, digits and _, beginning with a letter.
-
-    Names with variants of letters, see :func:`place_of_variant`, and very long ones cannot.
+    """Whether text can name a variable: letters, digits and _, beginning with a letter, no variants
+    of letters (:func:`place_of_variant`), and not very long.
     """
     if not text.isidentifier() or text.startswith("_") or len(text) > MAX_VARIABLE_NAME_CHARS:
         return False
@@ -304,10 +296,9 @@ def is_name(text: str) -> bool:
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place, from 0 on, of the first character that is a variant of others, else ``None``.
-
-    Variants are, for example, ℌ of H, ½ of 1⁄2 and ⁿ of n. Names are compared in the normal form
-    NFKC, in which a name with such a character becomes a different name.
+    """The place, from 0 on, of the first character that is a variant of others, as ℌ of H, ½ of 1⁄2
+    and ⁿ of n. Names are compared in the normal form NFKC, in which a name with such a character
+    becomes a different name.
     """
     if name.isascii():
         return None
@@ -319,10 +310,7 @@ def place_of_variant(name: str) -> int | None:
 
 
 def check_characters(name: str) -> None:
-    """Raise ConversionError for a name with a variant of a letter, such as ℌ for H.
-
-    Names are compared in the normal form NFKC, which writes such a name in other letters.
-    """
+    """Raise ConversionError for a name with a variant of a letter, such as ℌ for H."""
     place = place_of_variant(name)
     if place is not None:
         character = name[place]
@@ -349,10 +337,10 @@ _INDICES = re.compile(
 
 
 def check_variable(name: str) -> None:
-    """Raise ConversionError unless a text can name a variable, here or in another program.
+    r"""Raise ConversionError unless a text can name a variable, here or in another program.
 
     In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing: these
-    are refused. SymPy's ``\\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they
+    are refused. SymPy's ``\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they
     are. For names that people write, :func:`is_name` is stricter.
     """
     check_characters(name)
@@ -364,9 +352,8 @@ def check_variable(name: str) -> None:
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Raise ConversionError if two names look the same: Å, for instance, is one character, or two.
-
-    Names with the same normal form NFKC look the same.
+    """Raise ConversionError if two names look the same, with one normal form NFKC: Å, for instance,
+    is one character, or two.
     """
     names_by_form: dict[str, str] = {}
     for name in names:
@@ -378,10 +365,8 @@ def _check_letters(names: Iterable[str]) -> None:
 
 
 def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> None:
-    """Raise ConversionError if a variable has the letter of a generator of the field.
-
-    With the generator a of the field, neither a nor a_1 may be a variable: Macaulay2 cannot have
-    both a and the indexed a_1.
+    """Raise ConversionError if a variable has the letter of a generator of the field: Macaulay2
+    cannot have both a and the indexed a_1.
     """
     bases = {name.partition("_")[0] for name in field.names}  # without indices
     for name in variables:
@@ -393,12 +378,8 @@ def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> 
 
 
 def variable_name(variable: object) -> str:
-    """Return the name of a symbol or of an entry of an indexed object, or text that is a name.
-
-    Raises
-    ------
-    ConversionError
-        If the value is something else, or its name cannot be one of a variable.
+    """Return the name of a symbol or of an entry of an indexed object, or text that is a name;
+    ConversionError for anything else.
     """
     if isinstance(variable, SymbolEntry):
         return symbol_name(variable)
@@ -419,14 +400,8 @@ def normal_form(name: str) -> str:
 
 
 def _exact_expression(expression: Any) -> Any:
-    """An exact expression in plain symbols, or a rational number, from what a caller gave.
-
-    Polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.
-
-    Raises
-    ------
-    ConversionError
-        If it is text, is inexact, has coefficients modulo a prime, or is no expression.
+    """An exact expression in plain symbols, or a rational number, from what a caller gave;
+    polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.
     """
     if isinstance(expression, Poly | rings.PolyElement):
         owner = expression if isinstance(expression, Poly) else expression.ring
@@ -435,12 +410,6 @@ def _exact_expression(expression: Any) -> Any:
             modulus = f"has coefficients modulo {domain.mod}"
             raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
         expression = expression.as_expr()
-    _check_is_exact(expression)
-    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
-
-
-def _check_is_exact(expression: Any) -> None:
-    """Raise ConversionError unless a value is an exact expression of SymPy or a rational number."""
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
@@ -452,13 +421,12 @@ def _check_is_exact(expression: Any) -> None:
         raise ConversionError(
             f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
         )
+    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
 
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
-    """The ring of SymPy, the same object for equal rings; ConversionError if there are more than
-    :data:`MAX_RING_VARIABLES` variables.
-    """
+    """The ring of SymPy, the same object for equal rings."""
     if len(ring.variables) > MAX_RING_VARIABLES:
         raise ConversionError(
             f"{len(ring.variables)} variables; a ring has at most {MAX_RING_VARIABLES}"

@@ -3,7 +3,8 @@
 A monomial with two factors that are zero at a point has the derivative zero there. So an equation
 has a differential that is not zero only if its multidegree has a monomial with at most one such
 factor; where few coordinates of the point are not zero, as at representatives of orbits, few
-multidegrees have. Their graded pieces are computed, and those of smaller degree on which they rest.
+multidegrees have. Their graded pieces are computed, and the pieces of smaller degree on which they
+rest. Multidegrees are packed integers, as in ``graded_pieces``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,33 +30,20 @@ Gradient = dict[int, int]
 
 @dataclass(slots=True)
 class _CarriedGenerators:
-    """The minimal generators of one orbit of multidegrees, and how symmetries carry them.
+    """The minimal generators of one orbit of multidegrees, and how symmetries carry them."""
 
-    Parameters
-    ----------
-    polynomials : tuple of polynomials
-        The generators of the dominant multidegree, in which variable number i is the coordinate
-        ``places[dominant][i]``.
-    orbits : MultidegreeOrbits
-        The orbits of all multidegrees of this degree.
-    places : dict
-        Maps a multidegree (packed) of the orbit to the coordinates to which a symmetry carries the
-        variables; at first only the dominant one is there.
-    gradients_at_values : dict
-        Maps values of the variables to the gradients of the polynomials there that are not zero, as
-        far as they were computed.
-    """
-
-    polynomials: tuple[Terms, ...]
+    polynomials: tuple[Terms, ...]  # variable i is the coordinate places[dominant][i]
     orbits: MultidegreeOrbits
+    # for multidegrees of the orbit, as far as they were needed, the coordinates to which a symmetry
+    # carries the variables
     places: dict[int, tuple[int, ...]]
+    # the gradients that are not zero at values of the variables, as far as they were computed
     gradients_at_values: dict[tuple[int, ...], list[Gradient]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, generators: Sequence[Terms], dominant: int, orbits: MultidegreeOrbits) -> Self:
-        """Return the generators of a dominant multidegree, which are given in coordinates.
-
-        The coordinates that occur in them, in ascending order, become the variables 0, 1, ….
+        """Return the generators of a dominant multidegree, which are given in coordinates; those
+        that occur, in ascending order, become the variables 0, 1, ….
         """
         monomials = [monomial for monomial, _ in chain.from_iterable(generators)]
         coordinates = sorted(set(chain.from_iterable(monomials)))
@@ -67,27 +55,25 @@ class _CarriedGenerators:
         return cls(tuple(polynomials), orbits, {dominant: tuple(coordinates)})
 
     def gradients(self, multidegree: int, point: Sequence[int]) -> Iterator[Gradient]:
-        """Yield the gradients at a point of the generators of a multidegree of the orbit.
+        """Yield the nonzero gradients at a point of the generators of a multidegree of the orbit.
 
         A symmetry π carries a generator g to g', in which π(j) replaces each variable j. So the
         derivative of g' with respect to π(j) at a point p is that of g with respect to j, at the
         point whose coordinate i is p_π(i). Points with few nonzero coordinates give few different
-        values, which are kept. Gradients that are zero are left out.
+        values.
         """
         places = self._places(multidegree)
         values = tuple([point[j] for j in places])
         known = self.gradients_at_values
         if values not in known:
-            found = [gradient_of_terms(polynomial, values) for polynomial in self.polynomials]
-            known[values] = [gradient for gradient in found if gradient]
+            gradients = [gradient_of_terms(polynomial, values) for polynomial in self.polynomials]
+            known[values] = [gradient for gradient in gradients if gradient]
         for gradient in known[values]:
             yield {places[i]: derivative for i, derivative in gradient.items()}
 
     def _places(self, multidegree: int) -> tuple[int, ...]:
-        """Return the coordinates to which the variables are carried, in a multidegree of the orbit.
-
-        They are found step by step from the dominant multidegree: a symmetry carries them from one
-        multidegree of the orbit to the next.
+        """Return the coordinates to which the variables are carried, step by step from the dominant
+        multidegree.
         """
         if multidegree not in self.places:
             previous, symmetry_number = self.orbits.steps[multidegree]
@@ -98,21 +84,11 @@ class _CarriedGenerators:
 
 @dataclass(frozen=True, slots=True)
 class EquationsAtPoints:
-    """The equations of an image up to some degree, as far as points need them for differentials.
-
-    Parameters
-    ----------
-    context : Context
-        Of the map and the degree.
-    degrees : dict from int to DegreePieces
-        The pieces computed so far, by degree.
-    generators : dict
-        The generators met so far, by their dominant multidegrees. A packed multidegree contains
-        the degree, so generators of all degrees are in one dictionary.
-    """
+    """The equations of an image up to some degree, as far as points need them for differentials."""
 
     context: Context
-    degrees: dict[int, DegreePieces]
+    degrees: dict[int, DegreePieces]  # the pieces computed so far
+    # the generators met so far, of all degrees, by their dominant multidegrees
     generators: dict[int, _CarriedGenerators] = field(default_factory=dict)
 
     @classmethod
@@ -135,41 +111,30 @@ class EquationsAtPoints:
         return cls(context, {0: degree_zero(context.grading)})
 
     def gradients(self, point: Sequence[int], degree: int) -> Iterator[Gradient]:
-        """Yield gradients at a point that span the differentials of the minimal generators of one
-        degree.
+        """Yield nonzero gradients at a point that span the differentials of the minimal generators
+        of a degree from 1 to ``max_degree``.
 
-        ``degree`` is from 1 to the ``max_degree`` of :meth:`of`. Gradients that are zero are left
-        out.
-
-        Raises
-        ------
-        TimeLimitError
-            While gradients are taken, at the limit on time. What was computed is kept.
+        At the limit on time, while gradients are taken, what was computed is kept.
         """
-        found = self._pieces_of_degree(degree)
-        for multidegree in check_deadline_in(self._multidegrees(point, degree)):
-            dominant = found.orbits.dominant(multidegree)
-            # the pieces are computed here, when they are asked for
-            generators = found.pieces[dominant].generators
-            if not generators:
-                continue
-            if dominant not in self.generators:
-                carried = _CarriedGenerators.of(generators, dominant, found.orbits)
-                self.generators[dominant] = carried
-            yield from self.generators[dominant].gradients(multidegree, point)
-
-    def _pieces_of_degree(self, degree: int) -> DegreePieces:
-        """Return the pieces of a degree; each is computed when it is first looked up."""
         compute = partial(compute_piece, context=self.context)
         while degree not in self.degrees:
             number = len(self.degrees)
             self.degrees[number] = next_degree(self.context.grading, self.degrees, compute)
-        return self.degrees[degree]
+        orbits, pieces = self.degrees[degree].orbits, self.degrees[degree].pieces
+        for multidegree in check_deadline_in(self._multidegrees(point, degree)):
+            dominant = orbits.dominant(multidegree)
+            # the pieces are computed here, when they are asked for
+            generators = pieces[dominant].generators
+            if not generators:
+                continue
+            if dominant not in self.generators:
+                carried = _CarriedGenerators.of(generators, dominant, orbits)
+                self.generators[dominant] = carried
+            yield from self.generators[dominant].gradients(multidegree, point)
 
     def _multidegrees(self, point: Sequence[int], degree: int) -> list[int]:
-        """Return the multidegrees of the monomials in which at most one factor is zero at a point.
-
-        They are packed, in increasing order.
+        """Return, in increasing order, the multidegrees of the monomials in which at most one
+        factor is zero at a point.
         """
         grading = self.context.grading
         coordinates = list(zip(grading.packed, grading.degrees, strict=True))
@@ -185,16 +150,8 @@ class EquationsAtPoints:
 def _multidegrees_of_products(
     monomials: Sequence[set[int]], coordinates: Sequence[tuple[int, int]], degree: int
 ) -> set[int]:
-    """Return the multidegrees, packed, of all products of this degree of a monomial and a
-    coordinate.
-
-    Parameters
-    ----------
-    monomials : sequence of sets of int
-        The multidegrees of the monomials, packed, by their degrees from 0 on.
-    coordinates : sequence of (int, int)
-        For each coordinate its multidegree, packed, and its degree.
-    degree : int
+    """Return the multidegrees of all products of this degree of a monomial, by degrees from 0 on,
+    and a coordinate, given by its multidegree and its degree.
     """
     products: set[int] = set()
     for multidegree_of_x, degree_of_x in coordinates:

@@ -10,21 +10,23 @@ Three facts are proved for a multidegree with M monomials (docs/computing-closur
   functionals vanish on it, so that each generator is needed.
 
 Relations are computed modulo a prime, lifted to QQ, and proved; those with larger coefficients are
-computed over QQ, among the basis and few other monomials.
+computed over QQ, among the basis and few other monomials. A prime or echelon form is unlucky if its
+rank or pivots are not those over QQ; the next one is tried then. Only if all primes are unlucky, or
+this program is wrong, there is a ContradictionError.
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition. The basis is
 monomials that are a basis of the coordinate ring of the image in the multidegree, the pivots of an
-echelon form; all other monomials are called free, and a place is a position in their list.
-Candidates are the monomials that can be in the basis. A product x_j · g is a coordinate times an
+echelon form of the *candidates*, the monomials that can be in it; all other monomials are called
+*free*, and a *place* is a position in their list. A product x_j · g is a coordinate times an
 element g of the ideal of lower degree, in the multidegree called the neighbour of x_j; products
 span the part of the ideal that lower degrees generate, and are given by their coefficients at the
 free monomials. A functional is linear on such coefficients, and given by its values at the free
-monomials. A prime or echelon form is unlucky if its rank or pivots are not those over QQ.
+monomials.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from random import Random
@@ -63,28 +65,13 @@ is unlucky.
 def proved_relations(
     echelon: Echelon, columns: Sequence[int], substitution: Substitution
 ) -> tuple[Terms, ...] | None:
-    """Return for each column a relation that expresses its monomial in the basis, proved.
-
-    A relation is proved by substitution of the images. Where the coefficients that the echelon
-    form gives are wrong, since they are too large to be found modulo its prime, the basis and the
-    monomials of these columns are eliminated again over QQ.
-
-    Parameters
-    ----------
-    echelon : Echelon
-        A basis among monomials, the pivots, and the expressions of the others in it, as a guess.
-    columns : sequence of int
-        Columns of the echelon form that are not pivots.
-    substitution : Substitution
-        Decides whether a polynomial vanishes on the image.
-
-    Returns
-    -------
-    tuple of polynomials or None
-        In the order of the columns; ``None`` if the pivots are no basis, or relations fail.
+    """Return for each column that is no pivot a relation that expresses its monomial in the basis,
+    proved by substitution; ``None`` if the pivots are no basis, or relations fail.
     """
     relations = {column: echelon.relation(column) for column in columns}
     wrong = [column for column in columns if not substitution.vanishes(relations[column])]
+    # Coefficients that are too large to be found modulo the prime are computed over QQ, among the
+    # basis and the monomials of these columns.
     if wrong:
         kept = sorted({*echelon.pivots, *wrong})
         exact = Echelon.exact([echelon.monomials[column] for column in kept], substitution)
@@ -96,31 +83,19 @@ def proved_relations(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPart:
-    """The span of the products modulo a prime, and the linear functionals that vanish on it.
+    """The span of the products modulo a prime, and the linear functionals that vanish on it."""
 
-    Parameters
-    ----------
-    products : list of sparse rows
-        All products x_j · g at the free monomials, without repetitions; see :func:`products_at`.
-    prime : int
-    chosen : list of int
-        Numbers of products that form a basis of the span modulo the prime.
-    functionals : list of sparse vectors over GF(prime)
-        For each free monomial its nonzero values, by the numbers of the functionals. These are a
-        basis of those that vanish on the span, so the values are the class modulo the span.
-    """
-
-    products: list[SparseRow]
+    products: list[SparseRow]  # all products, without repetitions
     prime: int
-    chosen: list[int]
+    chosen: list[int]  # the numbers of products that form a basis of the span
+    # For each free monomial its nonzero values, by the numbers of the functionals. These are a
+    # basis of the functionals that vanish on the span: the values are the class modulo the span.
     functionals: list[linear_algebra.SparseVector]
 
     @classmethod
     def of(cls, products: list[SparseRow], size: int, prime: int) -> GeneratedPart:
-        """Return the span modulo a prime of products in ``size`` free monomials.
-
-        The functionals are the coordinates of the quotient by the span: the class of each free
-        monomial, written in the free monomials that are independent modulo the span.
+        """Return the span of products in ``size`` free monomials; the functionals are the
+        coordinates of the quotient, in the free monomials that are independent modulo the span.
         """
         rows = []
         for product in check_deadline_in(products):
@@ -132,19 +107,12 @@ class GeneratedPart:
         return cls(products, prime, chosen=quotient.chosen, functionals=classes)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
-        """Return those of the columns whose monomials do not depend, modulo the span, on the
-        monomials of columns earlier in the sequence.
+        """Return the columns whose monomials do not depend, modulo the span, on monomials of
+        columns earlier in the sequence; ``place`` maps a column to the position among the free
+        monomials.
 
-        Monomials are independent modulo the span exactly if their values under the functionals that
-        vanish on it are. If all columns together span the quotient, the returned ones are a basis
-        of it: as many as there are free monomials less independent products.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Columns of an echelon form, whose monomials are free.
-        place : mapping from int to int
-            The position of each of these columns among the free monomials.
+        Monomials are independent modulo the span exactly if their values under the functionals are.
+        If all columns together span the quotient, the returned ones are a basis of it.
         """
         # Column i of the matrix has the values of all functionals at the monomial of columns[i].
         values = self._values_at([place[column] for column in columns])
@@ -152,10 +120,8 @@ class GeneratedPart:
         return [columns[i] for i in pivots]
 
     def _values_at(self, places: Sequence[int]) -> flint.nmod_mat:
-        """Return the matrix of the values of the functionals at some free monomials.
-
-        Column k belongs to the free monomial at ``places[k]``. There is a row for each functional
-        that is nonzero at one of the places or more, in the order in which they are met.
+        """Return the matrix of the values of the functionals at free monomials, one column for each
+        place, without the functionals that are zero at all of them.
         """
         row_of: dict[int, int] = {}  # functional → its row
         columns = []  # each as pairs (row, value)
@@ -179,30 +145,21 @@ class GeneratedPart:
         and zero at the others, and so they are independent. Where the lifts are wrong, since they
         need a larger prime, the rank over QQ is computed.
         """
-        duals = check_deadline_in(self._dual(places))
-        # without its denominator a functional vanishes at the same places
-        functionals = [rational_reconstruction(values, self.prime)[1] for values in duals]
-        if self._is_annihilated(functionals):
-            return True
-        return linear_algebra.sparse_rank(map(dict, self.products)) <= len(self.chosen)
-
-    def _dual(self, places: Sequence[int]) -> list[list[int]]:
-        """Return the functionals that vanish on the span and are dual to the monomials at places.
-
-        Each is given by its residues at all free monomials: 1 at its own place, 0 at the others.
-        """
         # the positions at which some functional is not zero; at others the duals are zero too
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
         echelon, pivots = linear_algebra.reduced_echelon(self._values_at(order))
         duals = []
-        for row in range(len(pivots)):
-            values = [0] * len(self.functionals)
+        for row in check_deadline_in(range(len(pivots))):
+            residues = [0] * len(self.functionals)
             for column, place in enumerate(order):
-                values[place] = int(echelon[row, column])
-            duals.append(values)
-        return duals
+                residues[place] = int(echelon[row, column])
+            # without its denominator a functional vanishes at the same places
+            duals.append(rational_reconstruction(residues, self.prime)[1])
+        if self._is_annihilated(duals):
+            return True
+        return linear_algebra.sparse_rank(map(dict, self.products)) <= len(self.chosen)
 
     def _is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals, given by integers at all free monomials, vanish on all products.
@@ -223,26 +180,12 @@ class GeneratedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The data that all multidegrees of one computation share.
-
-    Parameters
-    ----------
-    max_degree : int
-        The last degree of the computation.
-    grading : PackedGrading
-        The multidegrees of the coordinates, each packed into one integer.
-    primes : tuple of int
-        Primes that divide no coefficient of the map.
-    elimination : ModularElimination
-        Modulo the first of these primes.
-    substitution : Substitution
-        Proves that polynomials vanish on the image.
-    """
+    """The data that all multidegrees of one computation share."""
 
     max_degree: int
     grading: PackedGrading
-    primes: tuple[int, ...]
-    elimination: ModularElimination
+    primes: tuple[int, ...]  # they divide no coefficient of the map
+    elimination: ModularElimination  # modulo the first prime
     substitution: Substitution
 
     @classmethod
@@ -263,39 +206,19 @@ class Context:
             substitution=Substitution.of(source),
         )
 
-    def echelons(self, candidates: Sequence[Monomial]) -> Iterator[tuple[Echelon, int]]:
-        """Yield echelon forms for the candidates, each with a prime modulo which to compute the
-        span of the products: modulo the first prime, then over QQ with each further prime.
-        """
-        first_prime, *further_primes = self.primes
-        yield Echelon.modular(candidates, self.elimination), first_prime
-        for prime in further_primes:
-            yield Echelon.exact(candidates, self.substitution), prime
-
 
 def compute_piece(
     multidegree: int, degree: int, lower: Mapping[int, DegreePieces], *, context: Context
 ) -> GradedPiece:
-    """Return the ideal, its minimal generators and the dimensions in one multidegree, proved.
-
-    Parameters
-    ----------
-    multidegree : int
-        A dominant multidegree, packed.
-    degree : int
-        Its degree.
-    lower : mapping from degree to DegreePieces
-        The pieces of all smaller degrees.
-    context : Context
-
-    Raises
-    ------
-    ContradictionError
-        If not even elimination over QQ gives a proof (that would be an error in this program, or a
-        map for which all these primes are unlucky).
+    """Return the ideal, its minimal generators and the dimensions in one dominant multidegree,
+    proved, from the pieces of all smaller degrees.
     """
     space = MonomialSpace.of(multidegree, degree, grading=context.grading, lower=lower)
-    pivots, basis_of_ideal = _proved_bases(space, degree, context)
+    try:
+        pivots, basis_of_ideal = _proved_bases(space, degree, context)
+    finally:
+        # expansions are not needed in other multidegrees, and take much memory
+        context.substitution.forget_expansions()
     is_last_degree = degree == context.max_degree  # then no higher degree needs the ideal
     return GradedPiece(
         monomials=space.monomials,
@@ -307,20 +230,15 @@ def compute_piece(
 
 
 class BasisOfIdeal(NamedTuple):
-    """A basis of the ideal in one multidegree: ``multiples``, then the new ``generators``.
-
-    The multiples are some of the products x_j · g, a basis of the part of the ideal that lower
-    degrees generate; each is given by the neighbour of x_j and the polynomial g of its ideal.
+    """A basis of the ideal in one multidegree: ``multiples``, a basis of the part that lower
+    degrees generate, then the new ``generators``.
     """
 
-    multiples: list[tuple[Neighbour, SparseRow]]
+    multiples: list[tuple[Neighbour, SparseRow]]  # x_j · g, by the neighbour of x_j and g
     generators: tuple[Terms, ...]
 
     def rows(self, monomials: Sequence[Monomial]) -> tuple[SparseRow, ...]:
-        """Return the basis, multiples first, as pairs (position of a monomial, coefficient).
-
-        ``monomials`` are all those of the multidegree, which have these positions.
-        """
+        """Return the basis by positions in ``monomials``, all those of the multidegree."""
         position = {monomial: i for i, monomial in enumerate(monomials)}
         rows: list[SparseRow] = []
         for neighbour, polynomial in self.multiples:
@@ -331,59 +249,35 @@ class BasisOfIdeal(NamedTuple):
         return tuple(rows)
 
 
-class ProvedBases(NamedTuple):
-    """Bases of the coordinate ring and of the ideal in one multidegree, proved.
-
-    The basis of the coordinate ring is given by the positions ``pivots`` among the candidates.
+def _proved_bases(
+    space: MonomialSpace, degree: int, context: Context
+) -> tuple[tuple[int, ...], BasisOfIdeal]:
+    """Return the first bases that are proved: of the coordinate ring by its positions among the
+    candidates, and of the ideal.
     """
-
-    pivots: tuple[int, ...]
-    of_ideal: BasisOfIdeal
-
-
-def _proved_bases(space: MonomialSpace, degree: int, context: Context) -> ProvedBases:
-    """Return the first bases for the monomials of a multidegree that are proved, by echelon forms
-    that become more reliable.
-
-    Raises
-    ------
-    ContradictionError
-        If not even elimination over QQ gives a proof.
-    """
-    try:
-        for echelon, prime in context.echelons(space.candidates):
-            basis_of_ideal = _proved_ideal(space, echelon, prime=prime, context=context)
-            if basis_of_ideal is not None:
-                return ProvedBases(echelon.pivots, basis_of_ideal)
-    finally:
-        # expansions are not needed in other multidegrees, and take much memory
-        context.substitution.forget_expansions()
-    raise ContradictionError(
-        f"exact elimination in degree {degree} did not give a basis of the ideal"
-    )
+    first_prime, *further_primes = context.primes
+    echelon = Echelon.modular(space.candidates, context.elimination)
+    basis = _proved_ideal(space, echelon, prime=first_prime, context=context)
+    for prime in further_primes:
+        if basis is not None:
+            break
+        echelon = Echelon.exact(space.candidates, context.substitution)
+        basis = _proved_ideal(space, echelon, prime=prime, context=context)
+    if basis is None:
+        raise ContradictionError(
+            f"exact elimination in degree {degree} did not give a basis of the ideal"
+        )
+    return echelon.pivots, basis
 
 
 def _proved_ideal(
     space: MonomialSpace, echelon: Echelon, prime: int, context: Context
 ) -> BasisOfIdeal | None:
-    """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
+    """Return a basis of the ideal in one multidegree, proved, from an echelon form of the
+    candidates and products modulo a prime, which may both be unlucky.
 
-    Parameters
-    ----------
-    space : MonomialSpace
-        The monomials of the multidegree.
-    echelon : Echelon
-        The candidates among them, and a basis of the coordinate ring; it may be unlucky.
-    prime : int
-        The prime modulo which the span of the products is computed.
-    context : Context
-        Its substitution proves relations.
-
-    Returns
-    -------
-    BasisOfIdeal or None
-        ``None`` if a relation fails on substitution, too few relations are found, or a generator
-        may not be minimal.
+    ``None`` if a relation fails on substitution, too few relations are found, or a generator may
+    not be minimal.
     """
     pivots = set(echelon.pivots)
     free = [j for j in range(len(space.candidates)) if j not in pivots]  # the free candidates
@@ -398,9 +292,13 @@ def _proved_ideal(
     # unlucky. The multiples are independent too: so they are a basis, and nothing is new.
     if len(multiples) == len(free_monomials):
         return BasisOfIdeal(multiples, ())
-    # Free candidates whose relations complete the multiples to a basis of the ideal, by their
-    # columns of the echelon form.
-    columns = _new_columns(echelon, place, generated)
+    # Each free candidate has a relation, which expresses it in the basis. The relations of some of
+    # them complete the multiples to a basis of the ideal iff these monomials are a basis modulo the
+    # span. A monomial on which all functionals are zero is in the span. The first columns that
+    # complement it are taken, so the monomials with short relations come first.
+    outside_span = [column for column in place if generated.functionals[place[column]]]
+    columns = generated.complement(echelon.by_support(outside_span), place)
+    columns.reverse()  # so that the list of generators begins with those of most terms
     relations = proved_relations(echelon, columns, context.substitution)
     # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
@@ -409,28 +307,3 @@ def _proved_ideal(
     if not generated.has_rank_over_rationals([place[column] for column in columns]):
         return None
     return BasisOfIdeal(multiples, relations)
-
-
-def _new_columns(echelon: Echelon, place: Mapping[int, int], generated: GeneratedPart) -> list[int]:
-    """Return columns of free candidates whose relations complete the generated part to the ideal.
-
-    Each free candidate has a relation, which expresses it in the basis. The relations of some free
-    candidates complete the generated part to the ideal iff these monomials form a basis modulo it.
-    Relations with few terms are preferred.
-
-    Parameters
-    ----------
-    echelon : Echelon
-        The echelon form of all candidates.
-    place : mapping from column to int
-        The position of each free candidate among the free monomials, by its column.
-    generated : GeneratedPart
-        The span of the products at the free monomials.
-    """
-    # a monomial on which all functionals are zero is in the span
-    outside_span = [column for column in place if generated.functionals[place[column]]]
-    # The first columns that complement the span are taken, so those with few terms come first.
-    shortest_first = echelon.by_support(outside_span)
-    columns = generated.complement(shortest_first, place)
-    columns.reverse()  # so that the list of generators begins with those of most terms
-    return columns

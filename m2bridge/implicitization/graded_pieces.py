@@ -29,29 +29,15 @@ from m2bridge.limits import check_deadline_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedGrading:
-    """The multidegrees of the coordinates, packed, and how the symmetries move them.
-
-    Parameters
-    ----------
-    multidegrees : tuple of vectors
-        The multidegree of each coordinate.
-    degrees : vector
-        The degree of each coordinate, at least 1.
-    packed : tuple of int
-        The degree and the multidegree of each coordinate, as digits of one integer; the degree is
-        the leading digit. The packed multidegree of a monomial is the sum over its coordinates.
-    permutations : tuple of permutations of the coordinates
-        The symmetries of the ideal, each by the numbers π(0), π(1), … of the images.
-    moved : tuple of tuples of int
-        ``moved[j][k]`` is the packed multidegree of π(j), for coordinate j and symmetry number k,
-        which is π.
-    """
+    """The multidegrees of the coordinates, packed, and how the symmetries move them."""
 
     multidegrees: tuple[IntegerVector, ...]
-    degrees: IntegerVector
+    degrees: IntegerVector  # of the coordinates, at least 1
+    # The degree and the multidegree of each coordinate, as digits of one integer; the degree is the
+    # leading digit. The packed multidegree of a monomial is the sum over its coordinates.
     packed: tuple[int, ...]
-    permutations: tuple[Permutation, ...]
-    moved: tuple[tuple[int, ...], ...]
+    permutations: tuple[Permutation, ...]  # the symmetries
+    moved: tuple[tuple[int, ...], ...]  # moved[j][k] is packed[π(j)] for symmetry number k, π
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int) -> PackedGrading:
@@ -72,18 +58,14 @@ class PackedGrading:
         )
 
     def vector(self, monomial: Monomial) -> IntegerVector:
-        """Return the multidegree of a monomial of degree at least 1, as a vector.
-
-        It is the sum of the multidegrees of the coordinates in the monomial.
-        """
+        """Return the multidegree of a monomial of degree at least 1, as a vector."""
         factors = [self.multidegrees[j] for j in monomial]
         return tuple(map(sum, zip(*factors, strict=True)))
 
 
 def _pack(grading: Grading, max_degree: int) -> tuple[int, ...]:
-    """Return the degree and the multidegree of each coordinate, as digits of one integer.
-
-    The integers of monomials of degree ≤ max_degree with different multidegrees are different.
+    """Return the degree and the multidegree of each coordinate, as digits of one integer, which
+    differ for monomials of degree ≤ max_degree with different multidegrees.
     """
     entries = map(abs, chain.from_iterable(grading.multidegrees))
     # A monomial has at most max_degree factors, since coordinates have degree ≥ 1; so its digits
@@ -100,8 +82,8 @@ def _pack(grading: Grading, max_degree: int) -> tuple[int, ...]:
 
 
 class SymmetryStep(NamedTuple):
-    """A member of an orbit, ``earlier``, and the number of the symmetry that carries it to a later
-    member. A member is given by its packed multidegree, or by its number in the orbit.
+    """A member of an orbit, by its packed multidegree or its number in the orbit, and the number of
+    the symmetry that carries it to a later member.
     """
 
     earlier: int
@@ -109,9 +91,8 @@ class SymmetryStep(NamedTuple):
 
 
 class Transport(NamedTuple):
-    """The dominant multidegree of an orbit, and how it is carried to another member.
-
-    ``permutation`` is a permutation of the coordinates, a product of symmetries, that does so.
+    """The dominant multidegree of an orbit, and the permutation of the coordinates, a product of
+    symmetries, that carries it to another member.
     """
 
     dominant: int
@@ -120,30 +101,17 @@ class Transport(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MultidegreeOrbits:
-    """The multidegrees of all monomials of one degree, in orbits under the symmetries.
-
-    Each orbit is represented by its largest multidegree, the dominant one. Multidegrees are packed
-    integers.
-
-    Parameters
-    ----------
-    images : mapping from multidegree to tuple of int
-        The multidegree to which symmetry number k carries it, at place k. Symmetries act on a
-        multidegree as on any monomial of it: this is well defined because they carry the finest
-        grading to itself.
-    members : mapping from dominant multidegree to its orbit
-        The orbit starts with the dominant multidegree, and continues breadth first.
-    steps : mapping from multidegree to SymmetryStep
-        A spanning forest of the orbits: the step leads from an earlier multidegree to this one.
-        Dominant multidegrees are the roots and not listed.
-    transports : dict
-        The results of :meth:`transport` so far.
+    """The multidegrees of all monomials of one degree, in orbits under the symmetries, each with
+    its largest multidegree, the dominant one, as representative.
     """
 
     grading: PackedGrading
+    # From a multidegree to those to which the symmetries carry it, by their numbers. Symmetries act
+    # on a multidegree as on any monomial of it: this is well defined because they carry the finest
+    # grading to itself.
     images: Mapping[int, tuple[int, ...]]
-    members: Mapping[int, tuple[int, ...]]
-    steps: Mapping[int, SymmetryStep]
+    members: Mapping[int, tuple[int, ...]]  # the orbit of each dominant one, breadth first
+    steps: Mapping[int, SymmetryStep]  # a spanning forest, without its roots, the dominant ones
     transports: dict[int, Transport] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -177,10 +145,8 @@ class MultidegreeOrbits:
         return self.transports[multidegree]
 
     def tree(self, dominant: int) -> tuple[SymmetryStep, ...]:
-        """Return the spanning tree of an orbit, with its members numbered as in ``members``.
-
-        For each member but the dominant one, which is number 0, there is the step that leads to it
-        from an earlier member, given by its number.
+        """Return the spanning tree of an orbit, with its members numbered as in ``members``: the
+        step to each but number 0.
         """
         members = self.members[dominant]
         place = {multidegree: i for i, multidegree in enumerate(members)}
@@ -191,10 +157,8 @@ class MultidegreeOrbits:
 def _orbit(
     root: int, images: Mapping[int, tuple[int, ...]], steps: dict[int, SymmetryStep]
 ) -> tuple[int, ...]:
-    """Return the orbit of a multidegree, ``root``, breadth first.
-
-    ``images`` has for each multidegree those to which the symmetries carry it. For each further
-    member ``steps`` gets the multidegree that it was reached from, and the number of the symmetry.
+    """Return the orbit of a multidegree, ``root``, breadth first, and add the steps to
+    its members.
     """
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
@@ -213,27 +177,13 @@ the monomials have these positions is named where it is used.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradedPiece:
-    """The ideal and the coordinate ring of the image in one dominant multidegree.
+    """The ideal and the coordinate ring of the image in one dominant multidegree."""
 
-    Parameters
-    ----------
-    monomials : tuple of monomials
-        All monomials of this multidegree.
-    basis : tuple of int
-        Positions of monomials that form a basis of the coordinate ring of the image in this
-        multidegree.
-    proved : int
-        Number of linearly independent polynomials of this multidegree proved to be in the ideal.
-    ideal : tuple of sparse rows
-        A basis of the ideal in this multidegree, with positions in ``monomials``; empty in the
-        last degree, where it is not needed.
-    generators : tuple of polynomials
-        Minimal generators of the ideal in this multidegree.
-    """
-
-    monomials: tuple[Monomial, ...]
+    monomials: tuple[Monomial, ...]  # all of this multidegree
     basis: tuple[int, ...]
-    proved: int = 0
+    proved: int = 0  # the number of independent polynomials proved to be in the ideal
+    # a basis of the ideal, with positions in ``monomials``; empty in the last degree, where it is
+    # not needed
     ideal: tuple[SparseRow, ...] = ()
     generators: tuple[Terms, ...] = ()
 
@@ -244,32 +194,23 @@ class GradedPiece:
 
     @property
     def exact(self) -> bool:
-        """Whether the dimensions of coordinate ring and ideal in this multidegree are proved.
-
-        They are if the lower bounds ``rank`` and ``proved`` add up to the number of monomials.
+        """Whether both dimensions are proved: the lower bounds ``rank`` and ``proved`` add up to
+        the number of monomials.
         """
         return len(self.basis) + self.proved == len(self.monomials)
 
 
 @dataclass(frozen=True, slots=True)
 class DegreePieces:
-    """The graded pieces of one degree.
-
-    Parameters
-    ----------
-    orbits : MultidegreeOrbits
-        The multidegrees of this degree.
-    pieces : mapping from dominant multidegree to GradedPiece
-    """
+    """The graded pieces of one degree, by dominant multidegrees."""
 
     orbits: MultidegreeOrbits
     pieces: Mapping[int, GradedPiece]
 
     @property
     def dimension(self) -> int:
-        """The dimension of the coordinate ring of the image in this degree.
-
-        The multidegrees of an orbit have the same dimension, the rank of the dominant one.
+        """The dimension of the coordinate ring in this degree; the multidegrees of an orbit have
+        the same.
         """
         members = self.orbits.members
         return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())
@@ -277,34 +218,16 @@ class DegreePieces:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The products of a coordinate x with all monomials of one multidegree of lower degree.
-
-    That multidegree, δ, is the image of a dominant one under a symmetry π. Only the piece of the
-    dominant one is stored.
-
-    Parameters
-    ----------
-    piece : GradedPiece
-        The piece of the dominant multidegree in the orbit of δ.
-    products : tuple of monomials
-        π(m) · x for each monomial m of the piece, in the same order.
+    """The products of a coordinate x with all monomials of one multidegree of lower degree, which
+    is the image under a symmetry π of the dominant one, whose piece is stored.
     """
 
     piece: GradedPiece
-    products: tuple[Monomial, ...]
+    products: tuple[Monomial, ...]  # π(m) · x for each monomial m of the piece, in its order
 
     @classmethod
     def of(cls, piece: GradedPiece, permutation: Permutation, coordinate: int) -> Neighbour:
-        """Return the products of the piece, carried along by a symmetry, with a coordinate.
-
-        Parameters
-        ----------
-        piece : GradedPiece
-        permutation : Permutation
-            π, which carries the multidegree of the piece to δ.
-        coordinate : int
-            The number of x.
-        """
+        """Return the products of the piece, carried along by a symmetry, with a coordinate."""
         products = []
         for monomial in piece.monomials:
             product = [permutation[i] for i in monomial]
@@ -321,20 +244,12 @@ an element of the ideal in its piece.
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
     """Return the different products x_j · g, where for each coordinate x_j the polynomial g runs
-    through the basis of the ideal in the piece of its neighbour.
+    through the basis of the ideal in the piece of its neighbour; short products come first.
 
-    A key of the result is a product, by its coefficients at the free monomials: pairs (place,
-    coefficient), sorted by place. Its value is (neighbour of x_j, g). Short products come first.
-
-    An element of the ideal is determined by its coefficients at the free monomials, those outside a
-    basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
-    So ranks of products may be computed there.
-
-    Parameters
-    ----------
-    free : sequence of monomials
-        The free monomials; a place is a position in this sequence.
-    neighbours : sequence of Neighbour
+    They are given by their coefficients at the free monomials, pairs (place in ``free``,
+    coefficient), sorted by place. An element of the ideal is determined by its coefficients there,
+    since a polynomial of the ideal in basis monomials alone is zero. So ranks of products may be
+    computed there.
     """
     number = {monomial: i for i, monomial in enumerate(free)}
     # ``neighbour.products`` are the monomials of a lower multidegree times x_j; a polynomial g of
@@ -356,10 +271,8 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
-    """Return the multidegrees of the monomials of one degree ≥ 1, in orbits.
-
-    ``lower`` has the pieces of all smaller degrees from 0 on. Every monomial is a coordinate x_j
-    times a monomial of smaller degree.
+    """Return the multidegrees of the monomials of one degree ≥ 1, in orbits: every monomial is a
+    coordinate x_j times a monomial of smaller degree.
     """
     images: dict[int, tuple[int, ...]] = {}
     coordinates = zip(grading.packed, grading.degrees, grading.moved, strict=True)
@@ -381,18 +294,11 @@ def orbits_of_degree(
 class MonomialSpace:
     """The monomials of one multidegree, as products of a coordinate and a monomial of lower degree.
 
-    Parameters
-    ----------
-    neighbours : sequence of Neighbour
-        One for each coordinate that divides a monomial of this multidegree. Together their products
-        are all monomials of it; and the products of the coordinates with the ideals of the pieces
-        span the part of the ideal that lower degrees generate.
-    candidates : tuple of monomials
-        The products of the coordinates with the bases of the coordinate ring in the pieces. They
-        span the coordinate ring in this multidegree.
-    others : tuple of monomials
-        All other monomials of this multidegree; each is congruent to a combination of candidates
-        modulo the part of the ideal that lower degrees generate.
+    There is a neighbour for each coordinate that divides a monomial of this multidegree. Together
+    their products are all monomials of it; and the products of the coordinates with the ideals of
+    the pieces span the part of the ideal that lower degrees generate. The candidates, products of
+    coordinates with bases of the coordinate ring, span the coordinate ring: each other monomial is
+    congruent to a combination of them modulo that part.
     """
 
     neighbours: Sequence[Neighbour]
@@ -407,10 +313,7 @@ class MonomialSpace:
         grading: PackedGrading,
         lower: Mapping[int, DegreePieces],
     ) -> MonomialSpace:
-        """Return the monomials of a multidegree, packed, of the given degree.
-
-        ``lower`` has the pieces of all smaller degrees from 0 on.
-        """
+        """Return the monomials of a multidegree, packed, of the given degree."""
         neighbours = list(_neighbours(multidegree, degree, grading, lower))
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
@@ -437,10 +340,8 @@ class MonomialSpace:
 def _neighbours(
     multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, DegreePieces]
 ) -> Iterator[Neighbour]:
-    """Yield a neighbour for each coordinate that divides a monomial of a multidegree.
-
-    The multidegree is packed, and has the given degree; ``lower`` has the pieces of all smaller
-    degrees from 0 on.
+    """Yield a neighbour for each coordinate that divides a monomial of a multidegree, packed, of
+    the given degree.
     """
     coordinates = zip(grading.packed, grading.degrees, strict=True)
     for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
@@ -462,15 +363,8 @@ degree, and the pieces of all smaller degrees.
 
 
 class PiecesOnDemand(dict[int, GradedPiece]):
-    """The pieces of one degree by their dominant multidegrees, each computed when it is asked for.
-
-    Parameters
-    ----------
-    degree : int
-    lower : mapping from degree to DegreePieces
-        The pieces of all smaller degrees.
-    compute : function
-        Computes one piece from the pieces of smaller degrees.
+    """The pieces of one degree by their dominant multidegrees, each computed when it is asked
+    for.
     """
 
     def __init__(
@@ -497,9 +391,8 @@ def degree_zero(grading: PackedGrading) -> DegreePieces:
 def next_degree(
     grading: PackedGrading, lower: Mapping[int, DegreePieces], compute: PieceComputation
 ) -> DegreePieces:
-    """Return the pieces of the degree after those of ``lower``, computed when they are asked for.
-
-    ``lower`` has the pieces of the degrees 0, 1, … without a gap.
+    """Return the pieces of the degree after those of ``lower``, which has no gap, computed when
+    they are asked for.
     """
     degree = len(lower)
     # a copy: the pieces know those of smaller degrees, and not themselves
@@ -510,17 +403,8 @@ def next_degree(
 def complete_degrees(
     grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
 ) -> dict[int, DegreePieces]:
-    """Return the pieces of the degrees 0, …, max_degree, by degree.
-
-    At the limit on time only the degrees that were completed are returned, at least degree 0.
-
-    Parameters
-    ----------
-    compute : function
-        Takes a dominant multidegree, packed, its degree, and the pieces of all smaller degrees;
-        returns the piece of the multidegree.
-    first : bool
-        End with the first degree in which there are generators.
+    """Return the pieces of the degrees 0, …, max_degree, or as many as the limit on time allows;
+    with ``first`` end with the first degree in which there are generators.
     """
     completed = {0: degree_zero(grading)}
     for degree in range(1, max_degree + 1):

@@ -6,7 +6,8 @@ images gives one of the coordinates that maps the ideal to itself. Both are chec
 
 A grading by ZZ is a row of integers, the degree of each coordinate; several rows are a
 multigrading, in which the multidegree of a coordinate is a column. Images are polynomials in the
-parameters, which map exponents to coefficients.
+parameters, which map exponents to coefficients. MethodUnavailableError says that a map has no
+positive grading, or that a permutation is no symmetry.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,13 +42,8 @@ Permutation = tuple[int, ...]
 class Grading:
     """A multigrading of the target for which the ideal of the image is homogeneous.
 
-    Parameters
-    ----------
-    multidegrees : tuple of vectors of int
-        Multidegrees of the coordinates, all of the same length.
-    degrees : tuple of positive int
-        The degree of each coordinate: one rational linear form of the multidegrees. All are 1 where
-        possible.
+    ``degrees`` are one rational linear form of the multidegrees of the coordinates, positive, and
+    all 1 where possible.
     """
 
     multidegrees: tuple[IntegerVector, ...]
@@ -61,17 +57,8 @@ class Grading:
 
 @dataclass(frozen=True)  # without slots, for the cached property
 class MultigradedMap:
-    """A polynomial map from an affine space, a grading of its target, and symmetries of the target.
-
-    The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the
-    grading and invariant under the symmetries.
-
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-        Without relations among its parameters.
-    grading : Grading
-    symmetries : tuple of permutations of the coordinates
+    """A polynomial map from an affine space, without relations, with a grading and symmetries of
+    its target, for which the constructor :func:`multigraded` has checked the ideal of the image.
     """
 
     polynomial_map: PolynomialMap
@@ -103,23 +90,10 @@ def multigraded(
 ) -> MultigradedMap:
     """Return a polynomial map with its finest grading, and the symmetries of its target.
 
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-        Without relations among its parameters, so that its source is irreducible and has enough
-        rational points.
-    symmetries : sequence of mappings from parameter name to parameter name
-        Permutations of the parameters that permute the images; checked. A parameter that is not
-        mentioned is fixed.
-    multidegrees : sequence of vectors of int, optional
-        Short multidegrees of the coordinates that define the finest grading; they are checked.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there are relations, no positive grading, or a permutation is not a symmetry.
-    ContradictionError
-        If the multidegrees given do not span the finest grading.
+    The map has free parameters, so that its source is irreducible and has enough rational points.
+    ``symmetries`` are permutations of the parameters that permute the images; a parameter that is
+    not mentioned is fixed. ``multidegrees`` define the finest grading, or there is a
+    ContradictionError; they can be given since they are shorter.
 
     Examples
     --------
@@ -155,22 +129,9 @@ def finest_grading(
 
     Weights u of the parameters make an image homogeneous iff u vanishes on all differences of
     exponents of its monomials. The lattice of all u that make every image homogeneous gives the
-    multidegrees of the coordinates. A coordinate with image zero gets a multidegree of its own.
-    (Gradings by finite groups, which can be finer still, are not used.)
-
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-    multidegrees : sequence of vectors of int, optional
-        For each coordinate a multidegree in which the grading is to be written, chosen for
-        legibility; without them, those of a reduced basis of the lattice.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there are no coordinates, or no such grading gives every coordinate a positive degree.
-    ContradictionError
-        If the multidegrees given do not span the finest grading.
+    multidegrees of the coordinates, in a reduced basis of the lattice unless they are given. A
+    coordinate with image zero gets a multidegree of its own. (Gradings by finite groups, which can
+    be finer still, are not used.)
     """
     if not polynomial_map.coordinates:
         raise MethodUnavailableError("a map without coordinates has no ideal to compute")
@@ -185,9 +146,8 @@ def finest_grading(
 
 
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
-    """Return a reduced basis of the lattice of gradings by ZZ for which all images are homogeneous.
-
-    A grading is a row with the degree that it gives to each coordinate.
+    """Return a reduced basis of the lattice of gradings by ZZ for which all images are
+    homogeneous.
     """
     parameters = len(polynomial_map.source.variables)
     coordinates = len(polynomial_map.images)
@@ -202,26 +162,18 @@ def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
                 differences.add(tuple(map(sub, monomial, leading[j])))
         else:  # an image that is zero may have any degree: a unit vector
             rows.append((0,) * j + (1,) + (0,) * (coordinates - j - 1))
-    # the weights that vanish on all differences make every image homogeneous
+    # the weights that vanish on all differences make every image homogeneous; the degree of an
+    # image is Σ w_i e_i for the exponents e of any of its monomials
     all_weights = check_deadline_in(integer_kernel(sorted(differences), parameters))
-    return short_basis(rows + [_degrees_of(leading, weights) for weights in all_weights])
-
-
-def _degrees_of(monomials: Sequence[IntegerVector], weights: IntegerVector) -> IntegerVector:
-    """Return for each monomial, given by its exponents e, the degree Σ w_i e_i for weights w."""
-    return tuple(sum(map(mul, weights, exponents)) for exponents in monomials)
+    rows += [tuple(sum(map(mul, w, exponents)) for exponents in leading) for w in all_weights]
+    return short_basis(rows)
 
 
 def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
-    """Return positive degrees of the coordinates in the span of the rows, which are gradings by ZZ.
+    """Return positive degrees of the coordinates in the span of the rows.
 
     The first of these that exist: all 1; the degrees of the images, divided by their greatest
     common divisor, if every image is homogeneous of positive degree; degrees of the smallest sum.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there are no positive degrees.
     """
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
@@ -234,14 +186,7 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
 
 def _smallest_positive_degrees(rows: list[IntegerVector]) -> IntegerVector:
     """Return positive integers, proportional to the combination of the rows that has entries ≥ 1
-    and the smallest sum: a degree for each coordinate, where a row is a grading by ZZ.
-
-    The rational combination is found by linear programming, and multiplied by its denominators.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If no combination of the rows has positive entries.
+    and the smallest sum; it is rational, found by linear programming.
     """
     unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
     # for each coordinate its degree in the combination Σ u_i · row i
@@ -281,34 +226,26 @@ def coordinate_permutation(
     renaming: Mapping[str, str],
 ) -> Permutation:
     """Return the permutation π of the coordinates with f_π(j) = τ(f_j) for all j, where f_j are the
-    images and τ is a permutation of the parameters.
+    images and τ, ``renaming``, is a permutation of the parameters.
 
     If π exists, it maps the ideal of the image to itself, since the images are compared exactly.
     Coordinates with the same image keep their order, so that the permutation of a product of two τ
     is the product of their permutations.
-
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-        Without relations.
-    by_image : mapping from image to list of int
-        The numbers, in ascending order, of the coordinates with this image, which is a frozenset of
-        pairs (exponents, coefficient).
-    renaming : mapping from parameter name to parameter name
-        The permutation τ; parameters that are not mentioned are fixed.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the renaming does not permute the parameters, or does not permute the images.
     """
-    sources = _preimages(polynomial_map.source.variables, renaming)
+    variables = polynomial_map.source.variables
+    position = {name: i for i, name in enumerate(variables)}
+    # for each parameter the number of the one to which it is carried; −1 if its new name is unknown
+    targets = [position.get(renaming.get(name, name), -1) for name in variables]
+    # a renaming that is not a permutation would identify parameters
+    if sorted(targets) != list(range(len(variables))):
+        raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
+    preimages = [targets.index(i) for i in range(len(variables))]
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block
     for image, block in check_deadline_in(by_image.items()):
         # τ(f): its exponent at parameter i is that of f at the preimage of i under τ
         image_under_renaming = frozenset(
-            [(tuple(map(exponents.__getitem__, sources)), c) for exponents, c in image]
+            [(tuple(map(exponents.__getitem__, preimages)), c) for exponents, c in image]
         )
         moved_block = by_image.get(image_under_renaming, [])
         if len(moved_block) != len(block):
@@ -318,25 +255,6 @@ def coordinate_permutation(
         for j, target in zip(block, moved_block, strict=True):
             result[j] = target
     return tuple(result)
-
-
-def _preimages(variables: Sequence[str], renaming: Mapping[str, str]) -> list[int]:
-    """Return for each parameter i the number of the parameter that the renaming carries to i.
-
-    Parameters that the renaming does not mention are fixed.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the renaming does not permute the parameters.
-    """
-    position = {name: i for i, name in enumerate(variables)}
-    # for each parameter the number of the one to which it is carried; −1 if its new name is unknown
-    targets = [position.get(renaming.get(name, name), -1) for name in variables]
-    # a renaming that is not a permutation would identify parameters
-    if sorted(targets) != list(range(len(variables))):
-        raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
-    return [targets.index(i) for i in range(len(variables))]
 
 
 def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:

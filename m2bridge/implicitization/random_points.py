@@ -1,7 +1,8 @@
 """Random points of the image of a map modulo a prime, and values of monomials there.
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition: (0, 0, 3) is
-x_0² x_3. Values at points are lists with one residue for each point.
+x_0² x_3. Values at points are lists with one residue for each point; ``values[j]`` are those of
+coordinate, or function, number j.
 """
 
 from __future__ import annotations
@@ -29,44 +30,20 @@ MIN_POINTS_PER_DRAW = 32
 
 @dataclass(slots=True)
 class RandomPoints:
-    """Random points of the image over GF(prime); more are drawn when they are needed.
+    """Random points of the image over GF(prime); more are drawn when they are needed."""
 
-    Parameters
-    ----------
-    images : tuple of polynomials with integer coefficients
-        The image of each coordinate, a polynomial in the parameters.
-    parameters : int
-        The number of parameters.
-    random : random.Random
-        Draws the parameters.
-    prime : int
-
-    Attributes
-    ----------
-    count : int
-        The number of points drawn so far.
-    values : list of lists of int
-        ``values[j][k]`` is the value of coordinate j at point k, for all these points.
-    """
-
-    images: tuple[IntegerPolynomial, ...]
+    images: tuple[IntegerPolynomial, ...]  # of each coordinate, in the parameters
     parameters: int
     random: Random
     prime: int
     count: int = field(init=False, default=0)
-    values: list[list[int]] = field(init=False)
+    values: list[list[int]] = field(init=False)  # at the ``count`` points drawn so far
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.images]
 
-    def draw_until(self, count: int) -> None:
-        """Draw points until there are at least ``count``, many at a time.
-
-        A point is the image of random parameters.
-        """
-        if count <= self.count:
-            return
-        new_count = max(count - self.count, MIN_POINTS_PER_DRAW)
+    def _draw(self, new_count: int) -> None:
+        """Draw points: the images of random parameters."""
         self.count += new_count
         draw = partial(self.random.randrange, self.prime)
         # for each parameter its values at the new points
@@ -79,7 +56,8 @@ class RandomPoints:
         self, monomials: Sequence[Monomial], start: int, stop: int
     ) -> list[list[int]]:
         """Return for each monomial its values at the points with numbers start, …, stop − 1."""
-        self.draw_until(stop)
+        if stop > self.count:
+            self._draw(max(stop - self.count, MIN_POINTS_PER_DRAW))
         coordinates = [values[start:stop] for values in self.values]
         factors = FunctionValues(values=coordinates, prime=self.prime, count=stop - start)
         return [factors.monomial_values(monomial) for monomial in check_deadline_in(monomials)]
@@ -107,43 +85,28 @@ class RandomPoints:
         return self._echelon_of_values(values, all_points)
 
     def _echelon_of_values(self, values: list[list[int]], points: int) -> ModularEchelon:
-        """Return the reduced echelon form of the matrix with one row per point and one column per
-        monomial; ``values`` has for each monomial its values at that many points.
-        """
+        """Return the echelon form of the matrix whose columns are the values."""
         entries = list(chain.from_iterable(values))
         columns_as_rows = flint.nmod_mat(len(values), points, entries, self.prime)
         return reduced_echelon(columns_as_rows.transpose())
 
 
 class FunctionValues:
-    """The values of some functions at some points modulo a prime, and the values of their products.
-
-    Parameters
-    ----------
-    values : list of lists of int
-        ``values[j][k]`` is the value of function j at point k.
-    prime : int
-    count : int
-        The number of points.
-
-    Attributes
-    ----------
-    products : dict
-        From monomials in the functions to the values at all points, as far as they were needed; at
-        ``()`` the values 1 of the empty product.
+    """The values of functions at ``count`` points modulo a prime, and the values of their
+    products.
     """
 
     def __init__(self, values: list[list[int]], prime: int, count: int) -> None:
         self.values = values
         self.prime = prime
+        # by monomials in the functions, as far as they were needed; at () the empty product, 1
         self.products: dict[Monomial, list[int]] = {(): [1] * count}
 
     def monomial_values(self, monomial: Monomial) -> list[int]:
-        """Return the values at all points of the product of the functions that a monomial lists.
+        """Return the values of the product of the functions that a monomial lists.
 
-        The product is split before the power of its last function: (0, 0, 1, 1) into (0, 0) and
-        (1, 1). These two, and smaller powers, are stored in ``products``, since other monomials
-        need them too.
+        The product is split before the power of its last function: (0, 0, 1, 1) into (0, 0) and (1,
+        1). These two, and smaller powers, are stored, since other monomials need them too.
         """
         product = self.products.get(monomial)
         if product is None:
@@ -160,7 +123,7 @@ class FunctionValues:
         return product
 
     def polynomial_values(self, polynomial: IntegerPolynomial) -> list[int]:
-        """Return the values at all points of a polynomial in the functions, modulo the prime."""
+        """Return the values of a polynomial in the functions."""
         prime = self.prime
         total = [0] * len(self.products[()])  # a zero for each point
         for exponents, coefficient in check_deadline_in(polynomial.items()):
@@ -170,6 +133,6 @@ class FunctionValues:
         return total
 
     def _product(self, first: list[int], second: list[int]) -> list[int]:
-        """Return the values at all points of the product of two functions, given by theirs."""
+        """Return the values of the product of two functions, given by theirs."""
         prime = self.prime
         return [a * b % prime for a, b in zip(first, second, strict=True)]

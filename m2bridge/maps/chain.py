@@ -2,7 +2,8 @@
 
 A :class:`Chain` is differentiated layer by layer modulo a prime, so that its dimension is found
 where it is too large to be expanded. Bounds from above come from the number of coordinates, and
-from the torus that rescales hidden variables and keeps the function.
+from the torus that rescales hidden variables and keeps the function. The variables of a layer are
+its inputs, then its parameters; outputs are inputs of the next layer, by position.
 """
 
 from __future__ import annotations
@@ -101,12 +102,8 @@ class Layer:
         return self.polynomial_map.coordinates
 
     def modulo(self, prime: int) -> ReducedLayer:
-        """Return the layer modulo a prime.
-
-        Raises
-        ------
-        InvalidCaseError
-            If it is no prime, or divides a denominator.
+        """Return the layer modulo a prime; InvalidCaseError if it is no prime, or divides a
+        denominator.
         """
         prime = checked_prime(prime)
         outputs = []
@@ -125,21 +122,15 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class ReducedLayer:
-    """A layer modulo a prime, ready to be evaluated.
-
-    Parameters
-    ----------
-    outputs : tuple of polynomials
-        Each output is a tuple of terms (coefficient, support of the monomial); the support lists
-        pairs (position of a variable, exponent). The variables are inputs, then parameters.
-    prime : int
+    """A layer modulo a prime, ready to be evaluated: its outputs as terms (coefficient,
+    support).
     """
 
     outputs: tuple[tuple[tuple[int, Support], ...], ...]
     prime: int
 
     def values(self, point: Row) -> list[int]:
-        """Return the outputs at a point (inputs followed by parameters), modulo the prime."""
+        """Return the outputs at a point."""
         p = self.prime
         values = []
         for terms in self.outputs:
@@ -151,11 +142,7 @@ class ReducedLayer:
         return values
 
     def pullback(self, point: Row, covector: Row) -> list[int]:
-        """Return the gradient at a point of the combination of the outputs by a covector.
-
-        Its entries are the derivatives of Σ covector[j] · output_j with respect to inputs, then
-        parameters, modulo the prime.
-        """
+        """Return the gradient at a point of Σ covector[j] · output_j."""
         p = self.prime
         result = [0] * len(point)
         for terms, weight in zip(self.outputs, covector, strict=True):
@@ -172,9 +159,8 @@ class ReducedLayer:
 
 
 def support(monomial: Row) -> Support:
-    """Return the variables that occur in a monomial, given by the exponents of all variables.
-
-    ``support((2, 0, 1))`` is ``((0, 2), (2, 1))``.
+    """Return the variables that occur in a monomial: ``support((2, 0, 1))`` is ``((0, 2), (2,
+    1))``.
     """
     return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
 
@@ -184,13 +170,9 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
 
     Without inputs in the first layer its coordinates are the outputs of the last layer. With inputs
     they are the coefficients, not zero, of the outputs as polynomials in the inputs: ``f_2_0`` is
-    the coefficient of x^2 in the output f, for inputs x and y.
-
-    Raises
-    ------
-    TooLargeError, ConversionError
-        If the outputs of some layer may have more than :data:`MAX_COMPOSED_TERMS` terms, or a
-        coordinate has the name of a parameter.
+    the coefficient of x^2 in the output f, for inputs x and y. TooLargeError if the outputs of some
+    layer may have more than :data:`MAX_COMPOSED_TERMS` terms, and ConversionError if a coordinate
+    has the name of a parameter.
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map  # the composition is this map
@@ -220,7 +202,7 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     """Return the outputs of the last layer as {exponents: coefficient}: polynomials in the inputs
-    of the first layer and the parameters of all layers, in this order.
+    of the first layer and the parameters of all layers.
     """
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
@@ -265,14 +247,8 @@ def _check_size(layers: Sequence[Layer]) -> None:
 
 
 def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
-    """Return an upper bound for the number of terms of a polynomial after substitution.
-
-    Parameters
-    ----------
-    image : sequence of exponent vectors
-        The monomials of the polynomial.
-    terms : sequence of int
-        The numbers of terms of the polynomials that replace the variables.
+    """Return an upper bound for the number of terms of a polynomial, given by its monomials, after
+    substitution of polynomials with these numbers of terms.
     """
     count = 0
     for monomial in image:
@@ -293,7 +269,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     """Return an upper bound for the number of coordinates of the composition.
 
     Without inputs it is the number of outputs. With inputs it counts for each output the monomials
-    in them of all degrees that may occur, a range that is followed from layer to layer.
+    in them of all degrees that may occur, a range that is followed from layer to layer; ``None``
+    for the polynomial zero.
     """
     input_count = len(layers[0].inputs)
     if input_count == 0:
@@ -318,16 +295,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
 def _image_degrees(
     monomials: Sequence[Row], degrees: Sequence[DegreeRange | None]
 ) -> DegreeRange | None:
-    """Return the range of degrees that a polynomial can have after substitution of its variables;
-    ``None`` if the result is zero.
-
-    Parameters
-    ----------
-    monomials : sequence of exponent vectors
-        The monomials of the polynomial.
-    degrees : sequence of DegreeRange or None
-        The degrees of the polynomials that replace the variables; ``None`` for the polynomial
-        zero.
+    """Return the range of degrees that a polynomial, given by its monomials, can have after
+    substitution of polynomials of these degrees.
     """
     lows, highs = [], []
     for monomial in monomials:
@@ -366,21 +335,17 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     may vanish, and with it its condition; the rescalings counted here still keep the function.
     """
     conditions = list(_conditions(layers))
-    in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
+    # parameters have names, hidden variables pairs of numbers
+    in_hidden = [
+        {variable: entry for variable, entry in condition.items() if not isinstance(variable, str)}
+        for condition in check_deadline_in(conditions)
+    ]
     return len(all_parameters(layers)) - sparse_rank(conditions) + sparse_rank(in_hidden)
 
 
-def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return the condition Σ entry·u(variable) = 0 for u = 0 on parameters, which have names."""
-    return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
-
-
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
-    """Yield a condition Σ e_v u(v) − u(y) = 0 for each monomial Π v^e_v of each layer's output y.
-
-    Here λ^u(v) rescales v. A condition maps v to the coefficient of u(v), where v is the name of a
-    parameter, or (k, i) for input i of layer k, counted from 0. Inputs of the first layer and
-    outputs of the last are left out, since u = 0 there.
+    """Yield a condition Σ e_v u(v) − u(y) = 0, as a map from v to the coefficient of u(v), for each
+    monomial of each layer's output y; variables with u = 0 are left out.
     """
     for number, layer in enumerate(layers):
         input_count = len(layer.inputs)
@@ -477,13 +442,7 @@ class Chain(DifferentiableModel):
         return len(self.layers[-1].outputs)
 
     def restricted_to(self, outputs: Sequence[str]) -> Chain:
-        """Return the composition followed by the projection to some of the outputs.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a name is not that of an output, no output is named, or one is named twice.
-        """
+        """Return the composition followed by the projection to some of the outputs."""
         last = self.layers[-1]
         chosen = restrict_outputs(last.polynomial_map, outputs)
         return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
@@ -503,14 +462,8 @@ class Chain(DifferentiableModel):
         return {"layers": layers}
 
     def parametrization(self) -> PolynomialMap:
-        """Return the composition, expanded to one map from all parameters.
-
-        The names of the coordinates are those of :func:`expand_layers`.
-
-        Raises
-        ------
-        TooLargeError, ConversionError
-            If it is too large to be expanded, or a coordinate has the name of a parameter.
+        """Return the composition, expanded to one map from all parameters by
+        :func:`expand_layers`.
         """
         return expand_layers(self.layers)
 
@@ -553,7 +506,15 @@ class Chain(DifferentiableModel):
         for x, covector in zip(inputs, covectors, strict=True):
             if x != last_input:  # the points depend on x only, which is empty without inputs
                 last_input = x
-                points = self._points_of_layers(reduced_layers, parameters, x)
+                # the point of a layer: the outputs of the layer before it, then its parameters
+                points = []
+                layer_inputs = list(x)
+                start = 0
+                for layer, reduced in zip(self.layers, reduced_layers, strict=True):
+                    stop = start + len(layer.parameters)
+                    points.append([*layer_inputs, *parameters[start:stop]])
+                    layer_inputs = reduced.values(points[-1])
+                    start = stop
             gradient: list[int] = []
             last_to_first = reversed(list(zip(self.layers, reduced_layers, points, strict=True)))
             for layer, reduced, point in last_to_first:
@@ -566,25 +527,6 @@ class Chain(DifferentiableModel):
             gradients.append(gradient)
         return gradients
 
-    def _points_of_layers(
-        self, reduced_layers: Sequence[ReducedLayer], parameters: Row, x: Row
-    ) -> list[list[int]]:
-        """Return the point at which each layer is evaluated for the input x of the first layer.
-
-        The point of a layer has the values of its inputs, which are the outputs of the layer before
-        it, followed by its own parameters. ``parameters`` are those of all layers in order.
-        """
-        points: list[list[int]] = []
-        layer_inputs = list(x)
-        start = 0
-        for layer, reduced in zip(self.layers, reduced_layers, strict=True):
-            stop = start + len(layer.parameters)
-            point = [*layer_inputs, *parameters[start:stop]]
-            points.append(point)
-            layer_inputs = reduced.values(point)
-            start = stop
-        return points
-
 
 @lru_cache(maxsize=8)
 def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
@@ -593,12 +535,8 @@ def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer
 
 
 def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> PolynomialMap:
-    """Return the map followed by the projection to the coordinates ``outputs``, in this order.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a name is not that of a coordinate, none is named, or one is named twice.
+    """Return the map followed by the projection to the coordinates ``outputs``, in this order; at
+    least one, and each once.
     """
     check_kind("outputs", outputs, (list, tuple), "a list of names")
     names = polynomial_map.coordinates

@@ -1,32 +1,52 @@
 """The Zariski closure of the image of a polynomial map; with generic fibre and base locus.
 
-The module chooses the method for the ideal: degree by degree (``implicitization/``), with the
-proof that there are no further generators (``completeness``); as a lattice ideal (``toric``); or
-by elimination in Macaulay2. The result, with its forms, is in ``closure_result``.
+The module chooses the method for the ideal: degree by degree (``implicitization/``), with the proof
+that there are no further generators (``completeness``); as a lattice ideal (``toric``); or by
+elimination in Macaulay2. Equations by elimination are stored as an ``Ideal``, and those found
+degree by degree as an ``Implicitization``: orbits of generators under symmetries, up to a degree,
+expanded on demand. :class:`Completeness` says what is known about generators of higher degree.
 
 Independent coordinates are those that remain when the linear relations among the coordinates are
 split off. A core is a smaller case of a family that determines the generators (``Model.core``). An
-``Answer`` has the named values that a program of Macaulay2 gave before it ended or reached a limit.
+``Answer`` has the named values that a program of Macaulay2 gave before it ended or reached a limit;
+what it did not give is ``None``. ``dimension`` has bounds by ranks of the differential.
 """
 
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
-from typing import Unpack
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import groupby
+from typing import Any, Literal, Unpack
+
+from sympy import Expr, latex
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
+from m2bridge.algebra.schur import Representation
 from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.convert.printing import (
+    degree_summary,
+    expression_text,
+    ideal_macaulay2,
+    polynomial_text,
+    sparse_texts,
+)
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import clock, limited, share
+from m2bridge.limits import check_deadline_in, clock, limited, share
 from m2bridge.maps import completeness, projective_closure, toric
-from m2bridge.maps.closure_result import Closure, Image, Strategy
 from m2bridge.maps.equations import (
-    Equations,
     dimension_by_equations,
     generator_representations,
     graded_source,
@@ -35,8 +55,9 @@ from m2bridge.maps.equations import (
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
+from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import printable
+from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
@@ -138,11 +159,20 @@ def closure(
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)
     # Ranks need no equations: they come first, so that a limit leaves something to show.
-    dimension = _dimension_by_ranks(model, field=field)
+    with share(0.5):
+        best = best_value(jacobian_findings(model, field=field))
+    dimension = UNKNOWN
+    if best is not None:
+        dimension = replace(best.known, because="ranks of the differential")
     chosen = strategy  # `auto` until a method is chosen
     try:
         graded_map = _graded_map(model, strategy, field, max_degree)
-        chosen = _chosen_strategy(graded_map, strategy, max_degree)
+        if graded_map is None:
+            chosen = without_auto(strategy)
+        elif _prefers_lattice(graded_map, strategy, max_degree):
+            chosen = "lattice"
+        else:
+            chosen = "multigraded"
         if graded_map is not None and chosen == "multigraded":
             if strategy == "auto" and max_degree is None:
                 finished = _in_first_turns(graded_map, model, dimension)
@@ -187,29 +217,6 @@ def _in_first_turns(graded_map: MultigradedMap, model: Model, dimension: Bounds)
     return None
 
 
-def _chosen_strategy(
-    graded_map: MultigradedMap | None, strategy: Strategy, max_degree: int | None
-) -> Strategy:
-    """Return the strategy itself, or the one that ``auto`` stands for.
-
-    ``graded_map`` is the map whose generators are to be found degree by degree; ``None`` if they
-    are not (:func:`_graded_map`).
-    """
-    if graded_map is None:
-        return without_auto(strategy)
-    return "lattice" if _prefers_lattice(graded_map, strategy, max_degree) else "multigraded"
-
-
-def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return bounds for the dimension of the closure by ranks of the differential.
-
-    They are searched in half of the remaining time; ``UNKNOWN`` if none is found.
-    """
-    with share(0.5):
-        best = best_value(jacobian_findings(model, field=field))
-    return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
-
-
 def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
     """Return whether the closure is computed as a lattice ideal, and not degree by degree: for
     ``auto`` without ``max_degree``, if the map has many coordinates, all monomials, and a program
@@ -228,7 +235,7 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     it is a hypersurface, or a linear space; ``None`` if they do not, or no equation was found.
 
     Elimination has a short time; where that does not suffice, linear algebra looks for the equation
-    of the projective closure. ``dimension`` has bounds by ranks of the differential.
+    of the projective closure.
     """
     if dimension.lower is None:
         return None
@@ -241,14 +248,11 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated
-    found = projective_closure.affine_hypersurface(source, dimension.lower, model.polynomial_map)
-    return None if found is None else _closure_of_hypersurface(model, found)
-
-
-def _closure_of_hypersurface(
-    model: Model, hypersurface: projective_closure.ProvedHypersurface
-) -> Closure:
-    """Return the closure of the image of a model, which is a hypersurface, with its equation."""
+    hypersurface = projective_closure.affine_hypersurface(
+        source, dimension.lower, model.polynomial_map
+    )
+    if hypersurface is None:
+        return None
     series = hypersurface.series
     return Closure(
         model=model,
@@ -268,19 +272,13 @@ def _by_macaulay2(
 ) -> Closure:
     """Return the closure by one of the strategies ``lattice``, ``elimination`` and
     ``ungraded-elimination``; with ``unfinished`` set if Macaulay2 reached a limit.
-
-    ``dimension`` stands in the result if Macaulay2 does not find the dimension.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the relations among the parameters have no common zero.
-    MethodUnavailableError
-        If the strategy does not apply to the map, or the program for Markov bases fails.
-    TimeLimitError
-        If the limit was reached before Macaulay2 was asked.
     """
-    script, reason = _ideal_program(model, field, strategy)
+    reason = BY_ELIMINATION
+    if strategy == "lattice":
+        independent = completeness.linear_reduction(model, field).reduced
+        script, reason = toric.lattice_script(independent, field=field, title=model.title)
+    else:
+        script = closure_script(model, field=field, graded=strategy == "elimination")
     answer, limit = answer_until_limit(script)  # the limit that was reached, or ""
     if "generators" in answer:
         generators = answer.ideal("generators").generators
@@ -298,26 +296,9 @@ def _by_macaulay2(
     )
 
 
-def _ideal_program(model: Model, field: CoefficientField, strategy: Strategy) -> toric.IdealProgram:
-    """Return the Macaulay2 program of a strategy ``lattice``, ``elimination`` or
-    ``ungraded-elimination``, with the reason in words why the generators that it finds are all.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the strategy does not apply to the map, or the program for Markov bases fails.
-    """
-    if strategy == "lattice":
-        independent = completeness.linear_reduction(model, field).reduced
-        return toric.lattice_script(independent, field=field, title=model.title)
-    is_graded = strategy == "elimination"
-    script = closure_script(model, field=field, graded=is_graded)
-    return toric.IdealProgram(script, BY_ELIMINATION)
-
-
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
-    """Raise InvalidCaseError for an unknown strategy, or a field or ``max_degree`` that the
-    strategy does not accept.
+    """Raise InvalidCaseError for an unknown strategy, or a field or ``max_degree`` that it does not
+    accept.
     """
     without_auto(strategy)  # raises for an unknown strategy
     if strategy == "multigraded" and field != QQ:
@@ -353,12 +334,6 @@ def _graded_map(
     ``None`` if they are to be found in another way: for a strategy other than ``multigraded`` and
     ``auto``; for ``auto`` over a finite field; and for ``auto`` without ``max_degree`` unless the
     grading is standard (all coordinates of degree 1), which a proof of completeness needs.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If generators up to a degree are wanted, but the map has no positive grading, or its
-        parameters satisfy relations.
     """
     # only `multigraded` and `auto` accept a max_degree (check_options)
     if strategy == "multigraded" or max_degree is not None:
@@ -381,10 +356,18 @@ def _by_degrees(
 ) -> Closure:
     """Return the closure by equations of the model's map with its grading, degree by degree.
 
-    What ``strategy`` and ``max_degree`` ask for is said in :func:`_equations_by_degrees`.
-    ``dimension`` has bounds by ranks of the differential.
+    ``auto`` without ``max_degree`` looks for a proof that they are all. With ``max_degree`` it
+    finds the equations above low degrees by the core of the model, where there is one;
+    ``multigraded`` uses linear algebra only.
     """
-    equations = _equations_by_degrees(graded_map, model, strategy, max_degree, dimension)
+    core = model.core()
+    if strategy == "auto" and max_degree is None:
+        equations = completeness.all_equations(graded_map, model, rank=dimension.lower)
+    elif strategy == "auto" and max_degree is not None and core is not None:
+        equations = completeness.equations_by_core(graded_map, max_degree, core)
+    else:
+        # None is a degree that the function chooses itself
+        equations = low_degree_equations(graded_map, max_degree)
     series = equations.series
     return Closure(
         model=model,
@@ -401,28 +384,6 @@ def _by_degrees(
         all_generators=equations.all_generators,
         representations=generator_representations(equations, model),
     )
-
-
-def _equations_by_degrees(
-    graded_map: MultigradedMap,
-    model: Model,
-    strategy: Strategy,
-    max_degree: int | None,
-    dimension: Bounds,
-) -> Equations:
-    """Return equations of the model's map with its grading, degree by degree.
-
-    ``auto`` without ``max_degree`` looks for a proof that they are all. With ``max_degree`` it
-    finds the equations above low degrees by the core of the model, where there is one;
-    ``multigraded`` uses linear algebra only. ``dimension`` has bounds by ranks of the differential.
-    """
-    if strategy == "auto" and max_degree is None:
-        return completeness.all_equations(graded_map, model, rank=dimension.lower)
-    core = model.core()
-    # low_degree_equations takes None for a degree that it chooses itself
-    if strategy == "auto" and max_degree is not None and core is not None:
-        return completeness.equations_by_core(graded_map, max_degree, core)
-    return low_degree_equations(graded_map, max_degree)
 
 
 def without_auto(strategy: Strategy) -> Strategy:
@@ -453,25 +414,11 @@ def read_closure(
     unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
-    """Return the closure from the answer of Macaulay2, which a limit may have cut short.
+    """Return the closure from the answer, which a limit may have cut short, to the program of
+    :func:`closure_script`, or of a lattice ideal, for these arguments.
 
     The ideal is carried from the independent coordinates to all of them, and the linear relations
-    are added.
-
-    Parameters
-    ----------
-    answer : Answer
-        To the program of :func:`closure_script`, or of a lattice ideal.
-    model, field, strategy
-        The arguments from which that program was made.
-    version : str
-        The version of Macaulay2.
-    dimension : Bounds
-        What is known of the dimension where the answer has none.
-    unfinished : str
-        The limit that was reached, or empty.
-    reason : str
-        The proof that the generators of the answer are all, in words.
+    are added. ``reason`` is the proof that its generators are all, in words.
     """
     ideal = None
     if "generators" in answer:
@@ -480,7 +427,12 @@ def read_closure(
         ideal = completeness.ideal_in_all_coordinates(generators, model, field)
     if "dimension" in answer:
         dimension = Bounds.exactly(answer.integer("dimension"))
-    independent_count = len(completeness.linear_reduction(model, field).basis)
+    series = None
+    if "hilbert_numerator" in answer:
+        # from exponents to coefficients, over (1 − T)^n with n independent coordinates
+        numerator = answer.integer_pairs("hilbert_numerator")
+        independent_count = len(completeness.linear_reduction(model, field).basis)
+        series = HilbertSeries.from_numerator(numerator, independent_count)
     return Closure(
         model=model,
         field=field,
@@ -488,23 +440,12 @@ def read_closure(
         equations=ideal,
         known_dimension=dimension,
         degree=_integer_or_none(answer, "degree"),
-        hilbert_series=_series_or_none(answer, independent_count),
+        hilbert_series=series,
         engine_version=version,
         seconds=clock().seconds,
         unfinished=unfinished,
         completeness_reason=reason if ideal else "",
     )
-
-
-def _series_or_none(answer: Answer, independent_count: int) -> HilbertSeries | None:
-    """Return the Hilbert series of the quotient by the ideal in the independent coordinates, or by
-    its ideal of leading forms if it is not homogeneous; ``None`` if a limit was reached before it.
-    """
-    if "hilbert_numerator" not in answer:
-        return None
-    # from exponents to coefficients, over (1 − T)^n with n independent coordinates
-    numerator = answer.integer_pairs("hilbert_numerator")
-    return HilbertSeries.from_numerator(numerator, independent_count)
 
 
 CLOSURE_PART = 0.75
@@ -574,6 +515,10 @@ def image(
     # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
         raise completeness.empty_source_error()
+    # Macaulay2 is asked only where relations of the parameters leave it open
+    irreducible: bool | None = not polynomial_map.maybe_reducible or None
+    if "source_irreducible" in answer:
+        irreducible = answer.boolean("source_irreducible")
     limits = [variety.unfinished]
     if limit:
         limits.append(f"base locus: {limit}")
@@ -582,7 +527,7 @@ def image(
         title=title,
         source_dimension=source_dimension,
         base_locus_dimension=_integer_or_none(answer, "base_locus_dimension"),
-        source_irreducible=_source_irreducible(answer, polynomial_map),
+        source_irreducible=irreducible,
         unfinished="; ".join(filter(None, limits)),
     )
 
@@ -590,18 +535,6 @@ def image(
 def _integer_or_none(answer: Answer, name: str) -> int | None:
     """Return an integer of the answer, or ``None`` if a limit was reached before it."""
     return answer.integer(name) if name in answer else None
-
-
-def _source_irreducible(answer: Answer, polynomial_map: PolynomialMap) -> bool | None:
-    """Return whether the source of a map is irreducible; ``None`` if Macaulay2 did not decide it.
-
-    ``answer`` is that to the program of :func:`base_locus_script`, which decides it only where
-    relations of the parameters leave it open.
-    """
-    if not polynomial_map.maybe_reducible:
-        return True
-    decided = "source_irreducible" in answer
-    return answer.boolean("source_irreducible") if decided else None
 
 
 implicitize = image
@@ -616,3 +549,523 @@ def base_locus_script(
     """
     values = completeness.elimination_values(polynomial_map, field=field)
     return render("base_locus", values=values | {"title": title or "a polynomial map"})
+
+
+Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """Whether the generators found are known to generate the whole ideal.
+
+    Parameters
+    ----------
+    proved : bool
+        Whether it is proved that there are no further generators of any degree.
+    degree : int or None
+        The degree up to which the generators are complete, if nothing more is proved; else
+        ``None``.
+    reason : str
+        The proof in words; empty if no generators were found.
+    """
+
+    proved: bool
+    degree: int | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return the text ``proved``, ``up to degree 4``, or ``no``."""
+        if self.proved:
+            return "proved"
+        return "no" if self.degree is None else f"up to degree {self.degree}"
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: the ideal is kept in its dictionary
+class Closure(Result):
+    """The Zariski closure of the image of a polynomial map.
+
+    Parameters
+    ----------
+    model : Model
+    field : CoefficientField
+    strategy : str
+        How the equations were found; ``auto`` if a limit was reached before that was decided.
+    equations : Ideal, Implicitization or None
+        The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal
+        generators up to some degree, symmetries not spelled out. ``None`` if nothing was found.
+    known_dimension : Bounds
+        Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found,
+        what the Jacobian rank says.
+    degree : int or None
+        Degree of the projective variety, or of the projective closure of an affine one.
+    hilbert_series : HilbertSeries or None
+        Series of the coordinate ring if the ideal is homogeneous, else of the ring of its leading
+        forms, which is that of the projective closure modulo the equation of infinity: same degree,
+        and same dimension as the affine variety.
+    engine_version : str
+        Empty if Macaulay2 was not used.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached; then the fields that were not found are ``None``.
+    completeness_reason : str
+        The proof that the generators are complete, or complete up to a degree.
+    all_generators : bool
+        Whether generators that were found degree by degree are proved to be all.
+    representations : tuple of Representation, optional
+        The representations that the minimal generators form if a group acts linearly: all of
+        them where that is proved, also those that are not written out, else those found.
+    lists_generators : bool
+        Whether text and JSON have the generators. Those of higher degree that are known by their
+        representations are expanded then, which may take longer than all the rest.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> with Macaulay2() as engine:
+    ...     result = closure(umbrella, engine=engine)
+    >>> result.dimension, result.degree, str(result.completeness), result.ideal.generators
+    (2, 3, 'proved', (-y**2*z + x**2,))
+    """
+
+    model: Model
+    field: CoefficientField
+    strategy: Strategy
+    equations: Ideal | Implicitization | None = None
+    known_dimension: Bounds
+    degree: int | None = None
+    hilbert_series: HilbertSeries | None = None
+    engine_version: str = ""
+    seconds: float
+    unfinished: str = ""
+    completeness_reason: str = ""
+    all_generators: bool = False
+    representations: tuple[Representation, ...] | None = None
+    lists_generators: bool = True
+
+    @property
+    def dimension(self) -> int | None:
+        """The affine dimension, or a lower bound for it; ``None`` if no bound is known."""
+        return self.known_dimension.lower
+
+    @property
+    def dimension_status(self) -> str:
+        """``proved`` or ``lower bound``; ``unfinished`` where no lower bound is known."""
+        return self.known_dimension.status
+
+    @cached_property
+    def ideal(self) -> Ideal | None:
+        """The ideal that the generators found generate; all of the vanishing ideal if
+        ``completeness.proved``. ``None`` if a limit was reached before any equation was found.
+
+        Generators become SymPy polynomials when the property is first used: tens of thousands of
+        them take more time and memory than the computation.
+        """
+        if isinstance(self.equations, Implicitization):
+            return Ideal.of(self.equations.ideal())
+        return self.equations
+
+    def whole_ideal(self) -> Ideal:
+        """Return all of the vanishing ideal, also where ``ideal`` has only its generators of low
+        degree.
+
+        Generators of higher degree are expanded from highest weight vectors of ``representations``;
+        there may be very many.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If the generators are not known to be all.
+        TimeLimitError
+            If the limit was reached.
+        """
+        if self.ideal is not None and self.completeness.proved:
+            return self.ideal
+        low = self.equations
+        core = self.model.core()  # a smaller case that determines generators
+        not_known = MethodUnavailableError("generators are not known to be all")
+        # core.polynomials is a function from a degree n to the generators of degree > n
+        if core is None or core.polynomials is None or not isinstance(low, Implicitization):
+            raise not_known
+        # the largest degree of a generator, where representations are known
+        largest = max((one.degree for one in self.representations or ()), default=0)
+        # the generators of all known representations are written out already
+        if low.max_degree >= largest:
+            raise not_known
+        generators_above = partial(core.polynomials, low.max_degree)
+        # {}: without the numbers of generators by degree, which the ideal does not use
+        higher = HigherDegrees({}, generators_above)
+        return Ideal.of(replace(low, higher=higher).ideal())
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether the ideal is shown to be homogeneous in the standard grading, the closure a cone.
+
+        ``False`` also if nothing was found, or the generators have another grading.
+        """
+        if isinstance(self.equations, Implicitization):
+            # its generators are homogeneous for its grading
+            return self.equations.source.grading.is_standard
+        return self.equations is not None and all(map(is_homogeneous, self.equations.generators))
+
+    @property
+    def generator_degrees(self) -> dict[int, int] | None:
+        """The number of generators found in each total degree; ``None`` if nothing was found."""
+        if self.equations is None:
+            return None
+        if isinstance(self.equations, Ideal):
+            return self.equations.generator_degrees
+        if self.homogeneous:
+            return dict(sorted(self.equations.generator_counts.items()))
+        # Generators are stored by their degrees in another grading; total degrees are counted here.
+        degrees: Counter[int] = Counter()
+        for terms in self.equations.sparse_generators():
+            # a monomial lists each variable as often as its exponent says
+            total_degree = max(len(monomial) for monomial, _ in terms)
+            degrees[total_degree] += 1
+        return dict(sorted(degrees.items()))
+
+    @property
+    def hilbert_function(self) -> tuple[int, ...] | None:
+        """H(0), …, H(N) in the grading of equations computed degree by degree; else ``None``."""
+        if isinstance(self.equations, Implicitization):
+            return self.equations.hilbert_function
+        return None
+
+    @property
+    def computed_hilbert_function(self) -> tuple[int, ...]:
+        """H(0), …, H(N) as computed degree by degree, else by the Hilbert series.
+
+        Empty if there is neither, or if the series is not known to be that of the coordinate ring.
+        """
+        if self.hilbert_function is not None:
+            return self.hilbert_function
+        series = self.hilbert_series
+        if series is None or not self.homogeneous:
+            return ()
+        # Enough values to determine the series: one for each coefficient of the numerator, then as
+        # many as determine the Hilbert polynomial, which has at most `dimension` coefficients.
+        count = max(series.dimension, 1) + len(series.numerator)
+        return tuple(map(series.value, range(count)))
+
+    @property
+    def fibre_degree(self) -> int | None:
+        """The degree over QQ by a formula of the family, from the source of the parametrization and
+        the number of points of its generic fibre.
+
+        ``None`` where the equations give the degree, the field is not QQ, or there is no formula.
+        """
+        if self.degree is not None or self.field != QQ:
+            return None
+        return self.model.fibre_degree()
+
+    @property
+    def predicted_hilbert_function(self) -> tuple[int, ...] | None:
+        """The value that the family predicts for each value of ``computed_hilbert_function``.
+
+        ``None`` if the field is not QQ, no value is computed, or one of them is not predicted.
+        """
+        if self.field != QQ:
+            return None
+        predicted = []
+        for degree in range(len(self.computed_hilbert_function)):
+            value = self.model.predicted_hilbert_function(degree)
+            if value is None:
+                return None
+            predicted.append(value)
+        return tuple(predicted) or None  # empty if no value was computed
+
+    def generator_texts(self) -> Iterator[str]:
+        """Yield the generators found as exact strings."""
+        if isinstance(self.equations, Implicitization):
+            names = self.model.coordinate_names()
+            for generators in check_deadline_in(self.equations.generators_by_multidegree()):
+                yield from sparse_texts(generators, names)
+        elif self.equations is not None:
+            yield from map(polynomial_text, check_deadline_in(self.equations.generators))
+
+    @property
+    def projective_dimension(self) -> int | None:
+        """The dimension of the projective variety, for a cone; else ``None``.
+
+        Like ``dimension`` it may be a lower bound.
+        """
+        if self.dimension is None or not self.homogeneous:
+            return None
+        return self.dimension - 1
+
+    @property
+    def codimension(self) -> int | None:
+        """The number of coordinates less ``dimension``; ``None`` if ``dimension`` is ``None``.
+
+        The number is an upper bound where ``dimension`` is a lower one.
+        """
+        if self.dimension is None:
+            return None
+        return len(self.model.coordinate_names()) - self.dimension
+
+    @property
+    def completeness(self) -> Completeness:
+        """Whether the generators found are all generators of the ideal."""
+        if isinstance(self.equations, Implicitization) and not self.all_generators:
+            return Completeness(
+                proved=False, degree=self.equations.max_degree, reason=self.completeness_reason
+            )
+        # elimination and lattice ideals find all generators or none
+        return Completeness(proved=self.equations is not None, reason=self.completeness_reason)
+
+    def incomplete(self) -> MethodUnavailableError | TimeLimitError:
+        """Return the error of a computation that needs all generators, which are not found here.
+
+        It is a TimeLimitError if a limit was reached, since more time may help; else a
+        MethodUnavailableError.
+        """
+        if not self.unfinished:
+            return MethodUnavailableError("the ideal is not proved complete")
+        error = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
+        error.progress = f"the closure has dimension {self.dimension}"
+        return error
+
+    def to_sheet(self) -> Sheet:
+        """Return the sheet with invariants and generators."""
+        # the number of generators in each degree
+        degrees = self.generator_degrees
+        title = f"Zariski closure of the {self.model.title}, over {self.field}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if degrees is not None and self.lists_generators:
+            # ``generator_texts`` is called when the sheet is shown
+            blocks.append(Polynomials(sum(degrees.values()), self.generator_texts))
+        return Sheet(title, blocks, _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all results for ``json.dumps``; polynomials are exact strings."""
+        degrees = generators = representations = None
+        if self.generator_degrees is not None:
+            degrees = {str(degree): count for degree, count in self.generator_degrees.items()}
+            if self.lists_generators:
+                generators = list(self.generator_texts())
+        if self.representations is not None:
+            representations = [representation.to_json() for representation in self.representations]
+        series, function = self.hilbert_series, self.hilbert_function
+        predicted = self.predicted_hilbert_function
+        engine = self.engine_version or None
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
+            "coordinates": list(self.model.coordinate_names()),
+            "dimension": self.dimension,
+            "dimension_status": self.dimension_status,
+            "projective_dimension": self.projective_dimension,
+            "codimension": self.codimension,
+            "degree": self.degree,
+            "degree_by_fibres": self.fibre_degree,
+            "generators": generators,
+            "generator_degrees": degrees,
+            "representations": representations,
+            "complete": str(self.completeness),
+            "completeness": self.completeness.reason or None,
+            "homogeneous": self.homogeneous,
+            "hilbert_series": None if series is None else series.to_json(),
+            "hilbert_polynomial": None if series is None else str(series.polynomial),
+            "hilbert_series_of": None if series is None else _hilbert_ring(self),
+            "hilbert_function": None if function is None else list(function),
+            "predicted_hilbert_function": None if predicted is None else list(predicted),
+            "strategy": self.strategy,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return a Macaulay2 program for the ideal of the generators found; 0 if none were."""
+        ideal: GeneratingSet | None = self.ideal
+        if ideal is None:
+            ideal = GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
+        reason = self.completeness.reason
+        comment = f"-- {printable(reason)}\n" if reason else ""
+        return comment + ideal_macaulay2(ideal)
+
+
+def _facts(closure: Closure) -> list[tuple[str, object]]:
+    """Return the lines of the summary as pairs of a name and a value; lines with the value ``None``
+    are not shown.
+    """
+    dimension = degree = None
+    if not closure.known_dimension.is_open:
+        dimension = f"{closure.known_dimension} affine"
+        if closure.projective_dimension is not None:
+            dimension += f", {closure.projective_dimension} projective"
+    if closure.degree is not None:
+        degree = str(closure.degree)
+    elif closure.fibre_degree is not None:
+        degree = f"{closure.fibre_degree}, by source and generic fibre, not by equations"
+    facts: list[tuple[str, object]] = [
+        ("dimension", dimension),
+        ("codimension", closure.codimension),
+        ("degree", degree),
+    ]
+    if closure.generator_degrees is not None:
+        name = "minimal generators" if closure.homogeneous else "generators"
+        facts.append((name, degree_summary(closure.generator_degrees)))
+    # the representations of the generators, with their dimensions, by degree
+    for n, of_degree in groupby(closure.representations or (), lambda one: one.degree):
+        summands = list(of_degree)
+        text = ", ".join(f"{one} ({one.dimension})" for one in summands)
+        formula = Formula(text, r" \oplus ".join(one.latex for one in summands))
+        facts.append((f"of degree {n}", formula))
+    series = closure.hilbert_series
+    if series is not None:
+        facts.append(("Hilbert series", _hilbert_formula(closure, series.expression)))
+        facts.append(("Hilbert polynomial", _hilbert_formula(closure, series.polynomial)))
+    if closure.hilbert_function is not None:
+        values = ", ".join(map(str, closure.hilbert_function))
+        facts.append(("Hilbert function", f"{values}, …"))
+    programs = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    # generators are found by FLINT; Macaulay2 proves that they are all
+    if closure.strategy == "multigraded" and closure.engine_version:
+        programs = f"exact linear algebra (FLINT) and {programs}"
+    return [
+        *facts,
+        ("predicted", _prediction_text(closure)),
+        ("ambient space", closure.model.ambient),
+        ("complete", closure.completeness.reason or None),
+        ("computed by", programs),
+        ("not finished", closure.unfinished or None),
+    ]
+
+
+def _hilbert_ring(closure: Closure) -> str:
+    """Return in words the ring to which the Hilbert series of a closure belongs."""
+    return "coordinate ring" if closure.homogeneous else "ring of leading forms"
+
+
+def _hilbert_formula(closure: Closure, expression: Expr) -> Formula:
+    """Return a Hilbert series or polynomial, then its ring if that is not the coordinate ring."""
+    text, formula = expression_text(expression), latex(expression)
+    if closure.homogeneous:
+        return Formula(text, formula)
+    of_ring = f", of the {_hilbert_ring(closure)}"
+    return Formula(text + of_ring, rf"{formula}\text{{{of_ring}}}")
+
+
+def _formulas(closure: Closure) -> list[str]:
+    """Return the results that were found in LaTeX: dimension, degree, and the ideal I; or, if
+    generators are known to be complete up to a degree n only, the ideal of the part of I of degree
+    ≤ n.
+    """
+    dimension, completeness = closure.known_dimension, closure.completeness
+    formulas = []
+    if not dimension.is_open:
+        formulas.append(r"\dim " + dimension.relation(at_least=r"\ge"))
+    if closure.degree is not None:
+        formulas.append(rf"\deg = {closure.degree}")
+    if closure.generator_degrees is not None:
+        ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
+        count = sum(closure.generator_degrees.values())
+        names = rf"f_1, \ldots, f_{{{count}}}"
+        if count < 2:
+            names = "f_1" if count == 1 else "0"
+        formulas.append(rf"{ideal} = \langle {names} \rangle")
+    return formulas
+
+
+def _prediction_text(closure: Closure) -> str | None:
+    """Return the predicted Hilbert function of the family, compared with the computed one, in
+    words.
+    """
+    predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
+    if predicted is None:
+        return None
+    values = f"H(0), …, H({len(computed) - 1}) as computed"
+    if predicted != computed:
+        values = f"{', '.join(map(str, predicted))}, … and not what was computed"
+    return f"{values} (by a formula for all sizes, proved in large degrees only)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image(Result):
+    """The closure of the image of a polynomial map, and the dimensions of source and fibres.
+
+    Parameters
+    ----------
+    closure : Closure
+    title : str
+        The map in words; empty if it has no title.
+    source_dimension : int or None
+        Dimension of the variety of parameters; ``None`` if a limit was reached before it.
+    base_locus_dimension : int or None
+        Affine dimension of the set of parameters at which all coordinates vanish; −1 if it is
+        empty, ``None`` if a limit was reached before it. The projective map is not defined there.
+    source_irreducible : bool or None
+        Whether the source is irreducible; ``None`` if that was not decided. Fibres over the images
+        of several components can have different dimensions.
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t, u = symbols("s t u")
+    >>> result = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
+    >>> result.closure.dimension, result.generic_fibre_dimension
+    (2, 1)
+    """
+
+    closure: Closure
+    title: str
+    source_dimension: int | None
+    base_locus_dimension: int | None
+    source_irreducible: bool | None = True
+    unfinished: str = ""
+
+    @property
+    def generic_fibre_dimension(self) -> int | None:
+        """The dimension of a generic fibre: that of the source less that of the image.
+
+        ``None`` where one of the two is not known, or the source is not known to be irreducible.
+        """
+        image = self.closure.known_dimension.exact
+        if not self.source_irreducible or self.source_dimension is None or image is None:
+            return None
+        return self.source_dimension - image
+
+    def to_sheet(self) -> Sheet:
+        """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
+        facts = [
+            ("source", _dimension_or_empty(self.source_dimension)),
+            ("generic fibre", _dimension_or_empty(self.generic_fibre_dimension)),
+            ("base locus", _dimension_or_empty(self.base_locus_dimension)),
+            ("remark", _remark_on_source(self.source_irreducible)),
+        ]
+        sheet = self.closure.to_sheet()
+        title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
+        return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the closure and the dimensions of source, fibre and base locus, as JSON."""
+        return self.closure.to_json() | {
+            "title": self.title or None,
+            "source_dimension": self.source_dimension,
+            "source_irreducible": self.source_irreducible,
+            "generic_fibre_dimension": self.generic_fibre_dimension,
+            "base_locus_dimension": self.base_locus_dimension,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return a Macaulay2 program that defines the ideal that the generators found generate."""
+        return self.closure.to_macaulay2()
+
+
+def _dimension_or_empty(dimension: int | None) -> str | None:
+    """Return a dimension in words: ``empty`` for −1, ``dimension 2``."""
+    if dimension is None:
+        return None
+    return "empty" if dimension == -1 else f"dimension {dimension}"
+
+
+def _remark_on_source(irreducible: bool | None) -> str | None:
+    """Return why no dimension of the generic fibre is given, unless the source is known to be
+    irreducible.
+    """
+    if irreducible is None:
+        undecided = "it was not decided whether the source is irreducible"
+        return f"{undecided}; so no generic fibre is given"
+    return None if irreducible else "the source is reducible; so there is no one generic fibre"

@@ -9,7 +9,10 @@ docs/computing-closures.md and docs/representations.md, each in short at its fun
 
 ``Equations`` are generators up to ``implicitization.max_degree``, with three texts that may be
 empty: ``others`` proves that there are more, ``remark`` is what is claimed and why, ``unfinished``
-the limit that was reached.
+the limit that was reached. ``rank`` is a lower bound for the dimension of the closure, by ranks of
+the differential; ``None`` if it is not known. Representations are of all generators but linear
+forms. A limit that is reached before a function has a result is a TimeLimitError or
+MemoryLimitError, and methods that disagree are a ContradictionError.
 """
 
 from __future__ import annotations
@@ -89,7 +92,7 @@ def ideal_in_all_coordinates(
     generators: Iterable[PolyElement], model: Model, field: CoefficientField = QQ
 ) -> Ideal:
     """Return the ideal in the ring of all coordinates that the linear equations of the closure and
-    ``generators``, polynomials in the independent coordinates, generate together.
+    polynomials in the independent coordinates generate together.
     """
     target = model.polynomial_map.target(field=field)
     linear = linear_reduction(model, field).linear_forms(model.polynomial_map, field=field)
@@ -106,29 +109,12 @@ def empty_source_error() -> errors.InvalidCaseError:
 def elimination_values(
     independent: PolynomialMap, *, field: CoefficientField, graded: bool = True
 ) -> dict[str, object]:
-    """Return the values for templates that compute the ideal of the closure by elimination.
+    """Return the values for templates that compute the ideal of the closure by elimination, for the
+    map in independent coordinates.
 
-    Macaulay2 knows no kernels of maps to a ring without variables; so a map without parameters gets
-    one that is zero.
-
-    Parameters
-    ----------
-    independent : PolynomialMap
-        The map in linearly independent coordinates.
-    field : CoefficientField
-    graded : bool
-        Give the coordinates the degrees of their images, if these are homogeneous; else all degrees
-        are 1.
-
-    Returns
-    -------
-    dict
-        From the names in the templates to texts of Macaulay2, and booleans.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the radical of the relations is needed, and the characteristic is too large for that.
+    With ``graded`` the coordinates have the degrees of their images, if these are homogeneous.
+    MethodUnavailableError if the radical of the relations is needed, and the characteristic is too
+    large for that.
     """
     if independent.maybe_reducible and field.characteristic >= FACTORING_CHARACTERISTIC_BOUND:
         raise errors.MethodUnavailableError(
@@ -139,28 +125,28 @@ def elimination_values(
     # together, so that a parameter and a coordinate never become the same name
     names = all_to_macaulay2(variables + independent.coordinates)
     parameters, targets = names[: len(variables)], names[len(variables) :]
-    relations = _polynomial_texts(independent.relations, parameters)
-    images = _polynomial_texts(independent.images, parameters)
+
+    def texts(polynomials: Iterable[PolyElement]) -> list[str]:
+        """Polynomials in the parameters, as Macaulay2 has them."""
+        return [m2_syntax.polynomial(f, parameters) for f in check_deadline_in(polynomials)]
+
+    relations, images = texts(independent.relations), texts(independent.images)
     degrees = ""  # then all degrees are 1
     if graded and independent.image_degrees:
         degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
+    # Macaulay2 knows no kernels of maps to a ring without variables: one parameter that is zero
+    shown_parameters = parameters or ("noParameter",)
     if not parameters:
-        parameters = ("noParameter",)
         relations.append("noParameter")
     return {
         "field": m2_syntax.field(field),
-        "parameters": ", ".join(parameters),
+        "parameters": ", ".join(shown_parameters),
         "relations": m2_syntax.sequence(relations) if relations else "",
         "radical": independent.maybe_reducible,
         "images": m2_syntax.sequence(images),
         "coordinates": ", ".join(targets),
         "degrees": degrees,
     }
-
-
-def _polynomial_texts(polynomials: Iterable[PolyElement], names: Sequence[str]) -> list[str]:
-    """Return polynomials as texts of Macaulay2, with these names for their variables."""
-    return [m2_syntax.polynomial(f, names) for f in check_deadline_in(polynomials)]
 
 
 def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> Equations:
@@ -181,17 +167,12 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
 
     Fewer outputs, or the height, may show that there are generators of higher degree; ``others``
     says so then. If fewer outputs show it, K is not looked for in many coordinates, unless a limit
-    says how long it may take. ``rank`` is a lower bound for the dimension of the closure.
+    says how long it may take.
 
     Hypotheses: standard grading, so that all ideals are homogeneous; free parameters, or minors of
     a generic matrix as relations (the quotient over ZZ is torsion free).
 
     Source: ours, proved in the documentation of m2bridge.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before anything was found.
     """
     core = model.core()
     if core is None:
@@ -211,10 +192,7 @@ def _prove_without_core(
     equations: Equations, model: Model, *, rank: int | None, is_limited: bool
 ) -> Equations:
     """Return the equations of low degree with the proof that they are all, by Macaulay2; or with a
-    proof that there are generators of higher degree; or with the limit that was reached.
-
-    ``rank`` is a lower bound for the dimension of the closure. ``is_limited`` says whether the
-    caller set a limit on time.
+    proof that there are generators of higher degree, or the limit that was reached.
     """
     low = equations.implicitization
     try:
@@ -225,22 +203,25 @@ def _prove_without_core(
         independent_count = len(linear_part(low.source).basis)
         # without a limit, elimination in this number of coordinates might not end
         if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
-            return _without_elimination(equations, independent_count)
-        return _by_macaulay2(equations, model, rank)
+            reason = f"the others take minutes, or do not end, in {independent_count} coordinates"
+            # `more` is the advice how to give more time
+            return replace(equations, unfinished=f"{reason}; {clock().more}")
+        # the rest of the time is for the minimal prime
+        with share(0.75):
+            by_elimination = _by_elimination(equations, model)
+        if not by_elimination.all_generators:
+            by_minimal_prime = _by_minimal_prime(equations, rank)
+            if by_minimal_prime.all_generators:
+                return replace(by_minimal_prime, engine_version=current().version)
+        return by_elimination
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         return _ended_by_limit(equations, limit)
 
 
 def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
-    """Return the proof, in words, that one or two outputs have generators above a degree.
-
-    Empty if that is not shown, or the model knows no smaller models. Minimal generators for fewer
-    outputs are minimal generators for all outputs (:meth:`Model.fewer_outputs`).
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached.
+    """Return the proof, in words, that one or two outputs have generators above a degree; empty if
+    that is not shown. Minimal generators for fewer outputs are minimal generators for all outputs
+    (:meth:`Model.fewer_outputs`).
     """
     for outputs, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
         smaller = model.fewer_outputs(outputs)
@@ -263,19 +244,12 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
 
 
 def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) -> str:
-    """Return the proof, in words, that a closure has generators of higher degree than was searched.
+    """Return the proof, in words, that a closure has generators of higher degree than was searched;
+    empty if that is not shown.
 
-    Empty if that is not shown. There are further generators if fewer than the codimension were
-    found: an ideal with k generators has height at most k (Krull; Matsumura, *Commutative Ring
-    Theory*, Theorem 13.5). Linear equations are split off.
-
-    Parameters
-    ----------
-    low : Implicitization
-        The generators of low degree.
-    model : Model
-    closure_in_words : str
-        Such as ``the closure of one output``.
+    There are further generators if fewer than the codimension were found: an ideal with k
+    generators has height at most k (Krull; Matsumura, *Commutative Ring Theory*, Theorem 13.5).
+    Linear equations are split off.
     """
     independent_count = len(linear_part(low.source).basis)
     # an upper bound that needs no computation, such as the number of parameters
@@ -289,50 +263,18 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
     return f"{closure_in_words}, of codimension ≥ {codimension_at_least}, has {found}"
 
 
-def _without_elimination(equations: Equations, coordinates: int) -> Equations:
-    """Return the equations, unfinished since Macaulay2 is not asked for further generators.
-
-    The number of independent ``coordinates`` is the reason that is given.
-    """
-    reason = f"the others take minutes, or do not end, in {coordinates} coordinates"
-    # `more` is the advice how to give more time
-    return replace(equations, unfinished=f"{reason}; {clock().more}")
-
-
-def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equations:
-    """Return the equations, with the proof that they are all by elimination, else by one minimal
-    prime.
-
-    If neither succeeds, the result is that of elimination. ``rank`` is a lower bound for the
-    dimension of the closure, by ranks of the differential.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If the limit was reached.
-    """
-    # the rest of the time is for the minimal prime
-    with share(0.75):
-        by_elimination = _by_elimination(equations, model)
-    if not by_elimination.all_generators:
-        by_minimal_prime = _by_minimal_prime(equations, rank)
-        if by_minimal_prime.all_generators:
-            return replace(by_minimal_prime, engine_version=current().version)
-    return by_elimination
-
-
 def _by_elimination(equations: Equations, model: Model) -> Equations:
-    """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
-
-    The equations are all if they have the Hilbert function of the closure modulo p up to the
-    largest degree of its generators there; :func:`all_equations` has the proof. If no prime gives a
-    proof, ``unfinished`` says why.
+    """Return the equations with the proof by the ideals of the image modulo primes
+    (:func:`all_equations`): they are all if they have the Hilbert function of the closure modulo p
+    up to the largest degree of its generators there. If no prime gives a proof, ``unfinished`` says
+    why.
     """
     equations = replace(equations, engine_version=current().version)
     unlucky_primes = []
     for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
-            series, largest_degree = _ideal_modulo(prime, model)
+            answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
+            series, largest_degree = _graded_ideal_in(answer, len(linear_reduction(model).basis))
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
         # the proof can succeed only if both Hilbert functions agree in the degrees known so far
@@ -351,18 +293,10 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
 
 
 class GradedIdeal(NamedTuple):
-    """The numbers of a homogeneous ideal, found by Macaulay2, that a proof compares.
+    """The numbers of a homogeneous ideal, found by Macaulay2, that a proof compares."""
 
-    Parameters
-    ----------
-    series : HilbertSeries
-        The series of the quotient by the ideal.
-    largest_degree : int
-        The largest degree of a minimal generator; 0 if the ideal is zero.
-    """
-
-    series: HilbertSeries
-    largest_degree: int
+    series: HilbertSeries  # of the quotient by the ideal
+    largest_degree: int  # of a minimal generator; 0 if the ideal is zero
 
 
 def _graded_ideal_in(answer: Answer, variable_count: int) -> GradedIdeal:
@@ -371,18 +305,6 @@ def _graded_ideal_in(answer: Answer, variable_count: int) -> GradedIdeal:
     numerator = answer.integer_pairs("hilbert_numerator")
     series = HilbertSeries.from_numerator(numerator, variable_count)
     return GradedIdeal(series, answer.integer("largest_degree"))
-
-
-def _ideal_modulo(prime: int, model: Model) -> GradedIdeal:
-    """Return the ideal of the image modulo a prime, by elimination in independent coordinates.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If the limit was reached.
-    """
-    answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
-    return _graded_ideal_in(answer, len(linear_reduction(model).basis))
 
 
 def _elimination_proof(model: Model, prime: int, largest_degree: int) -> str:
@@ -408,15 +330,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     Where P has further generators, they are found too.
 
     If there are several minimal primes, or P has another dimension, or the time does not suffice
-    for all generators of P, the equations have no such proof. ``rank`` is the rank of the
-    differential, a lower bound for the dimension of the closure; ``None`` if it is not known.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If the limit was reached before P was found.
-    ContradictionError
-        If P has another Hilbert function than the equations in the degrees that both know.
+    for all generators of P, the equations have no such proof.
     """
     ideal = equations.implicitization.ideal()
     libraries = ("wire", "invariants")
@@ -442,8 +356,8 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
 
 def _ended_by_limit(equations: Equations, limit: Exception) -> Equations:
     """Return the equations, unfinished since a limit ended the proof of completeness."""
-    note = NOT_FOUND if equations.others else UNDECIDED
-    return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
+    claim = NOT_FOUND if equations.others else UNDECIDED
+    return replace(equations, remark=f"{equations.remark} {claim}", unfinished=str(limit))
 
 
 def completeness_script(model: Model, *, field: CoefficientField) -> Script:
@@ -471,16 +385,11 @@ def _elimination_primes(parametrization: PolynomialMap) -> Iterator[int]:
 
 
 def prove_by_core(equations: Equations, core: Core) -> Equations:
-    """Return the equations with Hilbert series and representations by the core, and its generators.
+    """Return the equations of low degree with Hilbert series and representations by the core.
 
-    ``equations`` are those of low degree, by linear algebra. Generators of higher degree are added
-    where there are few monomials; where all of them are added, or none exist, the result says that
-    its generators are all. ``unfinished`` says if a limit was reached, or the core decided nothing.
-
-    Raises
-    ------
-    ContradictionError
-        If the core contradicts the computed generators in the degrees that are known.
+    Generators of higher degree are added where there are few monomials; where all of them are
+    added, or none exist, the result says that its generators are all, else that the representations
+    are. Where a limit was reached, or the core decided nothing, ``unfinished`` says so.
     """
     low = equations.implicitization
     try:
@@ -501,19 +410,6 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     has_few_monomials = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if has_few_monomials and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
-    return _described_by_core(equations, series, core, largest)
-
-
-def _described_by_core(
-    equations: Equations, series: HilbertSeries, core: Core, largest: int
-) -> Equations:
-    """Return the equations with what the core proves of them, in words: that they are all if they
-    have all degrees up to ``largest``, the largest degree of a generator; else that the
-    representations are those of all generators.
-
-    ``series`` is the Hilbert series of the whole ideal; ``largest`` is 0 if there are no generators
-    but linear forms.
-    """
     last = equations.implicitization.max_degree
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
@@ -524,15 +420,8 @@ def _described_by_core(
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree, above low degrees by the core.
-
-    Linear algebra finds those of low degree, and those of all degrees where the core decides
-    nothing. Where a degree was not reached, ``unfinished`` says so.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before the first degree was begun.
+    """Return all minimal generators of degree ≤ max_degree, above low degrees by the core; linear
+    algebra finds those of low degree, and those of all degrees where the core decides nothing.
     """
     last_low_degree = min(max_degree, default_max_degree(len(linear_part(source).basis)))
     low = low_degree_equations(source, last_low_degree)
@@ -556,16 +445,8 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
 def _continue_by_core(
     equations: Equations, values: Sequence[int], representations: Sequence[Representation]
 ) -> Equations:
-    """Return the equations, continued by generators that are computed when they are asked for.
-
-    Parameters
-    ----------
-    equations : Equations
-        Those of low degree, by linear algebra.
-    values : sequence of int
-        H(0), …, H(N), where N is the degree of the result.
-    representations : sequence of Representation
-        Those of all generators of degree ≤ N except linear forms.
+    """Return the equations of low degree, continued by generators that are computed when they are
+    asked for, with the values H(0), …, H(N) and the representations in degrees ≤ N.
     """
     low = equations.implicitization
     of_higher_degree = (one for one in representations if one.degree > low.max_degree)
@@ -578,19 +459,10 @@ def _continue_by_core(
 def _higher_generators(
     low: Implicitization, values: Sequence[int], representations: Sequence[Representation]
 ) -> Iterator[tuple[Terms, ...]]:
-    """Return an iterator over the generators above the degree of ``low``, by linear algebra: those
-    of one multidegree as a tuple.
+    """Return an iterator over the generators above the degree of ``low``, by linear algebra, those
+    of one multidegree as a tuple, after a comparison with the values and representations.
 
-    Lowering operators would give them from highest weight vectors, but with many more terms. What
-    is computed is compared with ``values``, which are H(0), …, H(N) for the last degree N, and with
-    ``representations``, those of all generators of degree ≤ N except linear forms.
-
-    Raises
-    ------
-    ContradictionError
-        If the generators are not those of the representations.
-    TimeLimitError
-        If the limit was reached.
+    Lowering operators would give them from highest weight vectors, but with many more terms.
     """
     last_degree = len(values) - 1
     computed = implicitize(low.source, last_degree)

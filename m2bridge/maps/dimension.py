@@ -4,7 +4,7 @@ Ranks of the differential, elimination and formulas know nothing of each other. 
 compared with each other; the prediction of a formula is only shown.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
@@ -146,10 +146,15 @@ class Dimension(Result):
         """Return the value, and a table of the methods."""
         rows = [(f.method, value_text(f.value), f.status, f.remark) for f in self.findings]
         header = ("method", "dimension", "status", "remark")
+        formulas = []
+        best = best_value(self.findings)
+        if best is not None and best.value is not None:
+            relation = best.known.relation(at_least=r"\ge")
+            formulas.append(r"\dim \overline{\mathcal M} " + relation)
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
             [Facts(_facts(self)), Table(header, rows)],
-            _formulas(self),
+            formulas,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -187,35 +192,21 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     facts.append(("", _agreement_text(result)))  # no name of its own; not shown if it is None
     if not result.upper.is_open:
         facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
-    facts += _expected_facts(result.expected)
-    facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
-    return facts
-
-
-def _expected_facts(expected: Iterable[Expectation]) -> Iterator[tuple[str, object]]:
-    """Yield a line of the summary for each formula that has a value; the first has the heading."""
-    heading = "expected"
-    for expectation in expected:
+    heading = "expected"  # one heading for all formulas that have a value
+    for expectation in result.expected:
         if expectation.value is not None:
             text = f"{expectation.value} by {expectation.statement}"
             if expectation.why_not:
                 text += f", which does not apply: {expectation.why_not}"
-            yield heading, text
-            heading = ""  # one heading for all of them
-
-
-def _formulas(result: Dimension) -> list[str]:
-    """Return the dimension, or a lower bound, in LaTeX; nothing if there is no value."""
-    best = best_value(result.findings)
-    if best is None or best.value is None:
-        return []
-    return [r"\dim \overline{\mathcal M} " + best.known.relation(at_least=r"\ge")]
+            facts.append((heading, text))
+            heading = ""
+    facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
+    return facts
 
 
 def _agreement_text(result: Dimension) -> str | None:
-    """Return in words whether the methods agree; ``None`` unless several gave a value.
-
-    A method that did not finish is not said to agree, but listed.
+    """Return in words whether the methods agree; ``None`` unless several gave a value. A method
+    that did not finish is not said to agree, but listed.
     """
     values = [finding.value for finding in result.findings if finding.value is not None]
     if len(values) < 2:
@@ -327,10 +318,7 @@ def _compare_expectations(
     expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
     """Return the expectations; those that differ from the proved dimension are marked as refuted.
-
-    ``best`` is the best of the findings, or ``None`` if no method found anything. Unless its value
-    is proved, nothing is compared. Formulas are about characteristic 0; over a finite ``field``
-    the text of a refuted one says so.
+    Formulas are about characteristic 0, which the text of a refuted one says over a finite field.
     """
     if best is None or best.value is None or best.status != "proved":
         return expected
@@ -340,7 +328,7 @@ def _compare_expectations(
 
 
 def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
-    """Return the first formula that has a value and whose stated hypotheses hold, or ``None``."""
+    """Return the first formula that has a value and whose stated hypotheses hold."""
     for expectation in expected:
         if expectation.value is not None and not expectation.fails:
             return expectation
@@ -350,8 +338,6 @@ def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
 def _by_formula(model: Model) -> MethodValue:
     """Return the dimension by the first formula of the model whose hypotheses hold; its status is
     ``formula``, not ``proved``.
-
-    If no formula applies, the value is marked as not applicable, and the remark says why.
     """
     expected = model.expectations()
     applicable = _first_applicable(expected)
@@ -365,16 +351,9 @@ def _by_formula(model: Model) -> MethodValue:
 def _planned_elimination(
     model: Model, field: CoefficientField, method: DimensionMethod, findings: Sequence[MethodValue]
 ) -> MethodValue | None:
-    """Return the dimension by elimination if ``method`` includes it; ``None`` if not, or if a short
-    elimination, which ``auto`` tries in characteristic p, proved nothing.
-
-    ``findings`` are those of the methods before. ``auto`` includes elimination where ranks do not
-    apply; and for a short time in characteristic p, where ranks may give a lower bound only.
-
-    Raises
-    ------
-    InvalidCaseError
-        If elimination does not apply, and is the only method.
+    """Return the dimension by elimination if ``method`` includes it, after the ``findings`` of the
+    methods before; ``auto`` does where ranks do not apply, and for a short time in characteristic
+    p, where ranks may give a lower bound only.
     """
     if method == "all":
         # as one of all methods, elimination must not take all the time there is
@@ -393,11 +372,8 @@ def _planned_elimination(
 def _by_short_elimination(
     model: Model, field: CoefficientField, findings: Sequence[MethodValue]
 ) -> MethodValue | None:
-    """Return the dimension by elimination, if ranks gave only a lower bound and elimination ends
-    soon. ``findings`` are those by ranks.
-
-    ``None`` in four cases: ranks proved the dimension or found nothing; there are many coordinates;
-    elimination did not end in a short time; Macaulay2, which ``auto`` does not need, is missing.
+    """Return the dimension by elimination, if ranks gave only a lower bound, and elimination, of
+    few coordinates and with Macaulay2, which ``auto`` does not need, ends soon.
     """
     best = best_value(findings)
     if best is None or best.status != "lower bound":
@@ -417,11 +393,6 @@ def _by_elimination(model: Model, field: CoefficientField, *, needed: bool) -> M
 
     ``needed`` says whether an invalid case, such as a map that is too large to be expanded, is an
     error; otherwise the value is marked as not applicable, and other methods decide.
-
-    Raises
-    ------
-    InvalidCaseError
-        If elimination is needed and does not apply.
     """
     try:
         result = closure(model, field=field, strategy="elimination")

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from operator import mul
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import IntegerVector, integer_kernel
@@ -47,9 +47,9 @@ ParameterFactors = tuple[tuple[int, ...], ...]
 def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
-    A factor is given by the positions of its parameters. The result is empty if there are no such
-    factors; if the parameters satisfy relations, or one of them occurs in no image; and if the
-    images are homogeneous in further gradings, with different weights of parameters of one factor.
+    The result is empty if there are no such factors; if the parameters satisfy relations, or one of
+    them occurs in no image; and if the images are homogeneous in further gradings, with different
+    weights of parameters of one factor.
 
     Examples
     --------
@@ -68,7 +68,12 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
     # vectors of weights of the parameters for which all monomials have the same degree: a basis
     gradings = _gradings(differences, parameter_count)
-    factors = _parameters_of_equal_weights(gradings, parameter_count)
+    # two parameters are in one factor if they have the same weight in each of the gradings
+    members: dict[tuple[int, ...], list[int]] = {}
+    for j in range(parameter_count):
+        weights_of_j = tuple(grading[j] for grading in gradings)
+        members.setdefault(weights_of_j, []).append(j)
+    factors = tuple(map(tuple, members.values()))
     # A grading gives one weight to all parameters of a factor. If there are as many independent
     # gradings as factors, every choice of weights of the factors is a grading, also the degree in
     # one factor alone.
@@ -78,27 +83,12 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     return factors
 
 
-def _parameters_of_equal_weights(
-    gradings: Sequence[IntegerVector], parameter_count: int
-) -> ParameterFactors:
-    """Return the positions of the parameters in groups: two parameters are in one group if they
-    have the same weight in each of the gradings. A grading has a weight for each parameter.
-    """
-    members: dict[tuple[int, ...], list[int]] = {}
-    for j in range(parameter_count):
-        weights_of_j = tuple(grading[j] for grading in gradings)
-        members.setdefault(weights_of_j, []).append(j)
-    return tuple(map(tuple, members.values()))
-
-
 def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> list[IntegerVector]:
-    """Return a basis of the gradings in which all monomials of the images have the same degree.
+    """Return a basis of the gradings, vectors of weights of the parameters, in which the
+    differences of exponents of monomials have degree 0: the kernel of the matrix with these rows.
 
-    A grading gives an integer weight to each of the ``parameter_count`` parameters.
-    ``differences`` are the exponents of each monomial less those of the first one; they must have
-    degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
-    determine the kernel; all others are only tested, and some are added if they fail the test. That
-    ends, since each added row that fails makes the kernel smaller.
+    Few of many rows determine the kernel; all others are only tested, and some are added if they
+    fail the test. That ends, since each added row that fails makes the kernel smaller.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
@@ -110,22 +100,17 @@ def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> lis
         violating = [
             difference
             for difference in check_deadline_in(differences)
-            if any(_weighted_degree(difference, weights) != 0 for weights in gradings)
+            if any(sum(map(mul, difference, weights)) != 0 for weights in gradings)
         ]
         if not violating:
             return gradings
         deciding_differences += violating[:parameter_count]
 
 
-def _weighted_degree(exponents: IntegerVector, weights: IntegerVector) -> int:
-    """Return the degree of a monomial, given by its exponents, for weights of the variables."""
-    return sum(a * b for a, b in zip(exponents, weights, strict=True))
-
-
 def why_no_double_points(model: Model, field: CoefficientField) -> str:
     """Return why double points do not decide smoothness of the closure; empty if they may.
 
-    Whether there are base points, and whether the map is birational, is not examined here, but by
+    Whether there are base points, and whether the map is birational, is examined by
     :func:`double_points`.
     """
     if field != QQ:
@@ -140,10 +125,8 @@ def why_no_double_points(model: Model, field: CoefficientField) -> str:
 
 
 def closure_dimension(model: Model) -> int:
-    """Return the dimension of the closure, a cone, of a map without base points.
-
-    Such a map is finite, so the dimension is one more than that of the product of projective spaces
-    that is the source. Hypothesis: :func:`projective_factors` of the map are not empty.
+    """Return the dimension of the closure, a cone, of a map with :func:`projective_factors` and
+    without base points: it is finite, so one more than that of the product of projective spaces.
     """
     return 1 + sum(len(factor) - 1 for factor in projective_factors(model.polynomial_map))
 
@@ -158,78 +141,36 @@ def double_points_script(model: Model) -> Script:
     ``minimal_primes`` of the singular locus with their ``dimensions`` and ``degrees``.
     """
     independent = linear_reduction(model).reduced
-    names = _names_for_pairs(independent)
-    images = (m2_syntax.polynomial(image, names.first) for image in independent.images)
+    source = independent.source.variables
+    count = len(source)
+    second_source = [f"{name}_second" for name in source]
+    # all names together, so that no two of them become the same
+    names = m2_syntax.all_to_macaulay2(
+        (*source, *second_source, "multiple", *independent.coordinates)
+    )
+    first = names[:count]
+    multiple, *coordinates = names[2 * count :]
+    images = (m2_syntax.polynomial(image, first) for image in independent.images)
     factors = projective_factors(model.polynomial_map)
+    factor_lists = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
     values = {
         "title": model.title,
         "field": m2_syntax.field(QQ),
-        "first": ", ".join(names.first),
-        "second": ", ".join(names.second),
-        "multiple": names.multiple,
-        "coordinates": ", ".join(names.coordinates),
+        "first": ", ".join(first),
+        "second": ", ".join(names[count : 2 * count]),
+        "multiple": multiple,
+        "coordinates": ", ".join(coordinates),
         "images": m2_syntax.sequence(images),
-        "factors": _factor_lists(factors),
+        "factors": "{" + ", ".join(factor_lists) + "}",
         "dimension": closure_dimension(model) - 1,  # of the product of projective spaces
     }
     return render("double_points", values=values)
 
 
-class PairNames(NamedTuple):
-    """Different names of Macaulay2 for a pair of points of the source and their images.
-
-    Parameters
-    ----------
-    first, second : tuple of str
-        The names of the parameters of the first and of the second point.
-    multiple : str
-        The name of the factor by which the image of a point is multiplied.
-    coordinates : tuple of str
-        The names of the coordinates of the target.
-    """
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    multiple: str
-    coordinates: tuple[str, ...]
-
-
-def _names_for_pairs(independent: PolynomialMap) -> PairNames:
-    """Return names for pairs of points, made from the names of parameters and coordinates of the
-    map in independent coordinates.
-    """
-    source = independent.source.variables
-    count = len(source)
-    second_source = [f"{name}_second" for name in source]
-    # all names together, so that no two of them become the same
-    wanted_names = (*source, *second_source, "multiple", *independent.coordinates)
-    names = m2_syntax.all_to_macaulay2(wanted_names)
-    multiple, *coordinates = names[2 * count :]
-    return PairNames(
-        first=names[:count],
-        second=names[count : 2 * count],
-        multiple=multiple,
-        coordinates=tuple(coordinates),
-    )
-
-
-def _factor_lists(factors: ParameterFactors) -> str:
-    """Return the positions of the parameters in each factor, as a list of lists of Macaulay2."""
-    lists = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
-    return "{" + ", ".join(lists) + "}"
-
-
 def double_points(model: Model) -> list[MeasuredPrime]:
-    """Return the prime ideals of the components of the singular locus of the closure, a cone.
-
-    Each has its dimension and its degree; there are none if the closure is smooth.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the map has base points, or is not birational onto its image.
-    TimeLimitError, MemoryLimitError
-        If the limit was reached.
+    """Return the prime ideals of the components of the singular locus of the closure, a cone, with
+    their dimensions and degrees; none if it is smooth. MethodUnavailableError if the map has base
+    points, or is not birational onto its image.
     """
     answer = answer_to(double_points_script(model))
     if not answer.boolean("without_base_points"):
@@ -249,14 +190,9 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
     # found are cones too, and contain the origin.
     if not components and not is_linear:
-        return [(_origin(model), 0, 1)]
+        target = model.polynomial_map.target()
+        return [(Ideal(target, target.sympy_ring.gens), 0, 1)]
     return [
         (ideal_in_all_coordinates(prime.generators, model), dimension, degree)
         for prime, dimension, degree in components
     ]
-
-
-def _origin(model: Model) -> Ideal:
-    """Return the ideal of the origin, generated by all coordinates."""
-    target = model.polynomial_map.target()
-    return Ideal(target, target.sympy_ring.gens)

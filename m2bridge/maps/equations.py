@@ -3,7 +3,9 @@
 The generators of low degree are found by linear algebra, in ``implicitization/``, and stored as an
 ``Implicitization``: orbits of generators under symmetries, and the Hilbert function up to a degree.
 Whether they are all is asked in :mod:`m2bridge.maps.completeness`. Representations are those of a
-group that acts linearly on the coordinates and keeps the closure.
+group that acts linearly on the coordinates and keeps the closure; those of generators leave out
+linear forms. Where the time does not suffice, ``unfinished`` is the limit; a limit before the first
+degree is a TimeLimitError. Findings that contradict each other are a ContradictionError.
 """
 
 from __future__ import annotations
@@ -50,57 +52,31 @@ BY_HEIGHT = (
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """Minimal generators up to some degree, and the results about generators of higher degree.
-
-    Parameters
-    ----------
-    implicitization : Implicitization
-        The generators, and the values of the Hilbert function up to their degree.
-    series : HilbertSeries or None
-        The series of the whole ideal, if it is proved.
-    all_generators : bool
-        Whether it is proved that there are no generators of higher degree.
-    representations : tuple of Representation, optional
-        The representations that all minimal generators but linear forms make up, where that is
-        proved.
-    engine_version : str
-        The version of Macaulay2 used in the proof; empty if it was not used.
-    remark : str
-        The proof of completeness, or the reason why there is none.
-    unfinished : str
-        Empty, or the limit that was reached.
-    others : str
-        The reason why there are generators of higher degree; empty if this is not known.
-    """
+    """Minimal generators up to some degree, and the results about generators of higher degree."""
 
     implicitization: Implicitization
-    series: HilbertSeries | None = None
-    all_generators: bool = False
-    representations: tuple[Representation, ...] | None = None
-    engine_version: str = ""
-    remark: str = ""
+    series: HilbertSeries | None = None  # of the whole ideal, if it is proved
+    all_generators: bool = False  # whether it is proved that none have higher degree
+    representations: tuple[Representation, ...] | None = None  # of all generators, if proved
+    engine_version: str = ""  # empty if Macaulay2 was not used in the proof
+    remark: str = ""  # the proof of completeness, or the reason why there is none
     unfinished: str = ""
-    others: str = ""
+    others: str = ""  # the reason why there are generators of higher degree, if known
 
     def as_complete(self, series: HilbertSeries, reason: str) -> Equations:
-        """Return the equations, marked as all generators of the ideal, which has this Hilbert
-        series; ``reason`` is the proof in words.
-        """
+        """Return the equations, marked as all generators of the ideal, for a reason in words."""
         remark = f"all generators: {reason}"
         complete = replace(self, series=series, all_generators=True, remark=remark)
         return replace(complete, unfinished="", others="")
 
     def has_hilbert_function(self, series: HilbertSeries) -> bool:
-        """Return whether a Hilbert series begins with the values H(0), …, H(N) that were computed
-        with the equations.
-        """
+        """Return whether a series begins with the values that were computed with the equations."""
         computed = self.implicitization.hilbert_function
         return computed == tuple(map(series.value, range(len(computed))))
 
     def with_others(self, others: str) -> Equations:
-        """Return the equations with the reason why there are generators of higher degree.
-
-        If the reason, ``others``, is empty, the equations are unchanged.
+        """Return the equations with the reason, unless it is empty, why there are generators of
+        higher degree.
         """
         if not others:
             return self
@@ -108,13 +84,7 @@ class Equations:
 
 
 def graded_source(model: Model) -> MultigradedMap:
-    """Return the free parametrization of a model, with its finest grading and its symmetries.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations or the map has no positive grading.
-    """
+    """Return the free parametrization of a model, with its finest grading and its symmetries."""
     return multigraded(model.free_map, model.symmetries(), model.grading())
 
 
@@ -133,22 +103,8 @@ def default_max_degree(
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree; up to a smaller degree, with
-    ``unfinished`` set, if the time does not suffice.
-
-    Parameters
-    ----------
-    source : MultigradedMap
-    max_degree : int or None
-        ``None`` for the last degree that ``MAX_SEARCHED_DEGREE`` and ``MAX_SEARCHED_MONOMIALS``
-        allow.
-    part : float
-        The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before the first degree was begun.
+    """Return all minimal generators of degree ≤ max_degree, as far as a fraction of the remaining
+    time suffices; ``None`` for the last degree that is searched by default.
     """
     if max_degree is None:
         independent_count = len(linear_part(source).basis)
@@ -163,9 +119,8 @@ def low_degree_equations(
 
 
 def extend_to_degree(degree: int, equations: Equations) -> Equations:
-    """Return the equations with all generators up to a higher degree, as far as time suffices.
-
-    Generators that are known are kept. Where ``degree`` was not reached, ``unfinished`` says so.
+    """Return the equations, which are kept, with all generators up to a higher degree, as far as
+    time suffices.
     """
     known = equations.implicitization
     if degree <= known.max_degree:
@@ -185,7 +140,7 @@ def extend_to_degree(degree: int, equations: Equations) -> Equations:
 
 def scope(implicitization: Implicitization, others: str = "") -> str:
     """Return in words what is claimed: all minimal generators up to a degree; of higher degrees
-    nothing, or only that there are generators, for the reason ``others`` if it is not empty.
+    nothing, or only that there are generators, for the reason ``others``.
     """
     grading = implicitization.source.grading
     claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
@@ -203,15 +158,9 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     number of independent coordinates: an equation in these shows that the dimension is no larger,
     and the closure is irreducible, so its ideal is a prime of height 1. Such an ideal in a
     factorial ring is principal (Matsumura, *Commutative Ring Theory*, Theorem 20.1), and a
-    polynomial of least degree in it is a multiple of the generator by a scalar.
-
-    ``None`` if the rank is a different number or ``None``, for not known; if there is no equation
-    up to the largest degree that is searched; or if the search reached a limit.
-
-    Raises
-    ------
-    ContradictionError
-        If there are several equations of that degree.
+    polynomial of least degree in it is a multiple of the generator by a scalar. ``None`` if the
+    rank shows nothing, or no equation is found up to the largest degree that is searched, or before
+    a limit.
     """
     independent_count = len(linear_part(source).basis)
     if rank != independent_count - 1:
@@ -237,17 +186,13 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
 
 
 def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
-    """Return the dimension of the closure by the equations, else the bounds ``ranks``.
+    """Return the dimension of the closure by the equations, else the bounds by ranks of the
+    differential.
 
-    ``ranks`` are bounds by ranks of the differential. The equations give the dimension by their
-    Hilbert series, if all of them are known; else an upper bound, which counts if it meets the
-    lower bound by ranks: at a point of the image the tangent space has at least the dimension of
-    the closure, and lies in the kernel of the differentials of all equations.
-
-    Raises
-    ------
-    ContradictionError
-        If an upper bound is less than the lower bound by ranks.
+    The equations give the dimension by their Hilbert series, if all of them are known; else an
+    upper bound, which counts if it meets the lower bound by ranks: at a point of the image the
+    tangent space has at least the dimension of the closure, and lies in the kernel of the
+    differentials of all equations.
     """
     if equations.series is not None:
         by_series = Bounds.exactly(equations.series.dimension, "the Hilbert series of the ideal")
@@ -266,10 +211,8 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
 
 
 def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
-    """Return an upper bound for the dimension of the closure from a random point of the image.
-
-    The bound is the number of coordinates less the rank of the differentials of the equations at
-    this point. ``seed`` is the seed of the random parameters.
+    """Return an upper bound for the dimension of the closure: the number of coordinates less the
+    rank of the differentials of the equations at a random point of the image.
     """
     # generators of higher degree would have to be computed for this, which takes long
     low_degrees = replace(implicitization, higher=None)
@@ -293,63 +236,37 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
 def generator_representations(
     equations: Equations, model: Model
 ) -> tuple[Representation, ...] | None:
-    """Decompose the space of minimal generators into irreducible representations, with their
-    multiplicities, by the numbers of generators of each multidegree.
-
-    Where the representations of all generators are proved (``equations.representations``), they are
-    returned, after a comparison with the generators found; else those of the generators found.
-    ``None`` if the model knows no group that acts on the generators, whatever is proved.
-
-    Raises
-    ------
-    ContradictionError
-        If in the degrees of the generators found the proved representations are different ones.
+    """Return the irreducible representations of the space of minimal generators, with their
+    multiplicities: those of all generators, where they are proved and agree with the generators
+    found; else those of the generators found. ``None`` if the model knows no group.
     """
     proved = equations.representations
+    implicitization = equations.implicitization
     # The number of generators by (degree, multidegree). An orbit is one of multidegrees, and its
     # polynomials are the generators in one of them.
     counts = {}
-    for orbit in equations.implicitization.orbits:
+    for orbit in implicitization.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
-    found = model.representations(counts)
-    if proved is None or found is None:
-        return found
+    by_multidegrees = model.representations(counts)
+    if proved is None or by_multidegrees is None:
+        return by_multidegrees
     # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
-    computed_degrees = _degrees_of_linear_algebra(equations.implicitization)
-    comparable = {one for one in proved if one.degree in computed_degrees}
-    if set(found) != comparable:
+    computed_degrees = set(range(implicitization.max_degree + 1))
+    if implicitization.higher is not None:
+        computed_degrees -= set(implicitization.higher.counts)
+    if set(by_multidegrees) != {one for one in proved if one.degree in computed_degrees}:
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
     return proved
 
 
-def _degrees_of_linear_algebra(implicitization: Implicitization) -> set[int]:
-    """Return the degrees whose generators were computed, and not only counted."""
-    higher = implicitization.higher
-    only_counted = set() if higher is None else set(higher.counts)
-    return set(range(implicitization.max_degree + 1)) - only_counted
-
-
 def check_representations(
     low: Implicitization, values: Sequence[int], representations: Iterable[Representation]
 ) -> None:
-    """Compare predicted values and representations with what linear algebra computed.
-
-    Parameters
-    ----------
-    low : Implicitization
-        The generators and the Hilbert function up to a degree, by linear algebra.
-    values : sequence of int
-        The predicted values H(0), H(1), …, at least up to that degree.
-    representations : iterable of Representation
-        The predicted generators except linear forms.
-
-    Raises
-    ------
-    ContradictionError
-        If they differ.
+    """Raise ContradictionError if predicted values H(0), H(1), … and representations of all
+    generators differ from what linear algebra computed.
     """
     low_values = tuple(values[: low.max_degree + 1])
     if low_values != low.hilbert_function:

@@ -1,7 +1,7 @@
 """The Hilbert function and the Hilbert polynomial of a closure, and their picture.
 
-The values come from the Hilbert series of the whole ideal; where they were computed by ranks of
-matrices too, degree by degree, both have to agree.
+The values H(n) come from the Hilbert series of the whole ideal; where they were computed by ranks
+of matrices too, degree by degree, both have to agree. P is the polynomial.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,7 @@ from m2bridge.convert.printing import expression_text
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
 from m2bridge.limits import check_deadline_in, clock
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case
 from m2bridge.results.base import result_json
@@ -197,9 +196,19 @@ def hilbert_function(
     ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
-    _check_degree(degree)
+    check_kind("degree", degree, int, "an integer")
+    if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
+        raise InvalidCaseError(
+            "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
+        )
     result = case if isinstance(case, Closure) else closure(case)
-    series = _series_of_cone(result)  # raises if the ideal is not complete, or not homogeneous
+    series = result.hilbert_series
+    if series is None:
+        raise result.incomplete()
+    if not result.homogeneous:
+        raise MethodUnavailableError(
+            "the closure is not a cone, so that its coordinate ring is not graded"
+        )
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
     # where the closure was computed by ranks of evaluation matrices, they are a second method
     ranks = (result.hilbert_function or ())[: degree + 1]
@@ -219,81 +228,31 @@ def hilbert_function(
     )
 
 
-def _check_degree(degree: int) -> None:
-    """Raise InvalidCaseError if the last degree is no integer, negative, or too large to show."""
-    check_kind("degree", degree, int, "an integer")
-    if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
-        raise InvalidCaseError(
-            "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
-        )
-
-
-def _series_of_cone(result: Closure) -> HilbertSeries:
-    """Return the Hilbert series of the coordinate ring of a closure that is a cone.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the closure is not a cone, or the series is not known although no limit was reached.
-    TimeLimitError
-        If the series is not known since a limit was reached.
-    """
-    if result.hilbert_series is None:
-        raise result.incomplete()
-    if not result.homogeneous:
-        raise MethodUnavailableError(
-            "the closure is not a cone, so that its coordinate ring is not graded"
-        )
-    return result.hilbert_series
-
-
 def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
-    """Draw the Hilbert polynomial from 0 to count − 1 where it is positive, as a curve.
-
-    ``count`` is the number of values of the Hilbert function in the picture, H(0), H(1), ….
+    """Draw the Hilbert polynomial from 0 to count − 1 as a curve, where it is positive and so has a
+    place on a logarithmic scale.
     """
-    points = _curve_points(polynomial, count - 1)
-    if not points:
+    value_at = lambdify(n, polynomial)
+    places, values = [], []
+    for k in range(CURVE_POINTS_PER_DEGREE * (count - 1) + 1):
+        x = k / CURVE_POINTS_PER_DEGREE
+        value = float(value_at(x))
+        if value > 0:
+            places.append(x)
+            values.append(value)
+    if not places:
         return
-    places, values = zip(*points, strict=True)
-    label = f"Hilbert polynomial{_legend_text(polynomial)}"
+    formula = latex(polynomial)
+    label = f"Hilbert polynomial ${formula}$"
+    if len(formula) >= MAX_FORMULA_CHARS:
+        label = f"Hilbert polynomial, degree {degree(polynomial, n)}"
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
     axes.plot(places, values, label=label, **style)
 
 
-def _curve_points(polynomial: Expr, last: int) -> list[tuple[float, float]]:
-    """Return points (x, P(x)) of the graph of a polynomial P in n, for x from 0 to ``last``.
-
-    There are ``CURVE_POINTS_PER_DEGREE`` of them per unit interval. Points with P(x) ≤ 0 are left
-    out, since they have no place on a logarithmic scale.
-    """
-    value_at = lambdify(n, polynomial)
-    points = []
-    for k in range(CURVE_POINTS_PER_DEGREE * last + 1):
-        x = k / CURVE_POINTS_PER_DEGREE
-        value = float(value_at(x))
-        if value > 0:
-            points.append((x, value))
-    return points
-
-
-def _legend_text(polynomial: Expr) -> str:
-    """Return the formula of a polynomial in n for the legend; its degree if that is too long."""
-    formula = latex(polynomial)
-    if len(formula) >= MAX_FORMULA_CHARS:
-        return f", degree {degree(polynomial, n)}"
-    return f" ${formula}$"
-
-
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
-    """Draw a point for each value, filled if it was found by ranks of matrices too.
-
-    Parameters
-    ----------
-    values : sequence of int
-        H(0), H(1), … by the series of the ideal.
-    by_ranks : int
-        The number of the first values that ranks of matrices give too.
+    """Draw a point for each value H(0), H(1), …; the first ones, ``by_ranks`` in number, which
+    ranks of matrices give too, are filled.
     """
     # zero has no place on a logarithmic scale
     points = [(k, value) for k, value in enumerate(values) if value > 0]

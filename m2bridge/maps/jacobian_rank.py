@@ -8,7 +8,9 @@ QQ it is also proved by a computation that all larger minors of the Jacobian mat
 QQ the rank at generic points is the dimension; in characteristic p it can be smaller at every
 point.
 
-A rank above an upper bound is a contradiction: then the group or the bound of the model is wrong.
+A rank above an upper bound is a ContradictionError: then the group or the bound of the model is
+wrong. Too large matrices are a TooLargeError, and random points of parameters that satisfy
+relations a MethodUnavailableError.
 """
 
 from __future__ import annotations
@@ -75,21 +77,10 @@ RELATIONS = "the parameters satisfy relations; use elimination"
 
 
 def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
-    """Return whether the rank of the differential at a point is the dimension of the image.
+    """Return whether the rank of the differential at a point, between ``least`` and ``most`` where
+    they are known, is the dimension of the image; ``None`` if that is not decided.
 
-    Parameters
-    ----------
-    dimension : Bounds
-        The dimension of the image.
-    least, most : int or None
-        Bounds for the rank of the differential at the point, where they are known. A lower bound
-        that is less than the dimension does not show that the point is critical.
-
-    Returns
-    -------
-    bool or None
-        ``True`` if the point is regular, ``False`` if it is critical (the rank is smaller), and
-        ``None`` if the bounds do not decide it.
+    A lower bound that is less than the dimension does not show that the point is critical.
     """
     # The rank at a point is at most the dimension of the image. ``dimension.least`` is the lower
     # bound of the dimension, or −∞ without one.
@@ -103,11 +94,9 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
 def dimension_facts(
     parameters: int, dimension: Bounds, scope: str = ""
 ) -> list[tuple[str, object]]:
-    """Return the lines of a summary on the dimension of an image, and on redundant parameters.
-
-    ``parameters`` is the number of parameters; what is more than the dimension is redundant. That
-    is a line of its own if the dimension is proved. ``scope`` are words on the map, as ``without
-    norms``, which stand before the word that it is proved; or empty.
+    """Return the lines of a summary on the dimension of an image, and on redundant parameters:
+    those more than the dimension, if that is proved. ``scope`` are words on the map, as ``without
+    norms``.
     """
     facts: list[tuple[str, object]] = [("parameters", parameters)]
     if dimension.exact is None:
@@ -119,16 +108,8 @@ def dimension_facts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankResult(Bounds):
-    """The dimension of the closure of an image, between the largest rank found and an upper bound.
-
-    ``because`` says why the upper bound holds.
-
-    Parameters
-    ----------
-    prime : int
-        The prime modulo which the rank was found.
-    rows, columns : int
-        Size of the matrix: gradients that were computed, and parameters.
+    """The dimension of the closure of an image, between the largest rank found and an upper bound,
+    for the reason ``because``. The matrix has a row for each gradient, a column for each parameter.
     """
 
     prime: int
@@ -149,33 +130,21 @@ def rank_result(
     of φ_w as a polynomial in x, by the lemma of Schwartz and Zippel. In any case the rank is at
     most that of the Jacobian matrix, and so a proved lower bound for the dimension.
 
-    Parameters
-    ----------
-    model : Model
-        A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded.
-    characteristic : int
-        0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank
-        that is too small.
-    upper_bound_by_minors : bool
-        Whether to try to prove, for small expanded maps over QQ whose rank is below all other upper
-        bounds, that all larger minors are zero.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations, or, in characteristic 0, each of the primes ``PRIMES``
-        divides a denominator of the map.
-    TooLargeError
-        If the matrix would be too large.
-    InvalidCaseError
-        If the model has no reduction modulo the characteristic.
-    ContradictionError
-        If a rank exceeds an upper bound.
+    A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded. In characteristic p
+    points and inputs are from GF(p), which for small p may give a rank that is too small. With
+    ``upper_bound_by_minors`` it is tried, for small expanded maps over QQ whose rank is below all
+    other upper bounds, to prove that all larger minors are zero. A model without reduction modulo
+    the characteristic is an InvalidCaseError.
     """
     source = differentiable(model)
     upper = upper_bound(model, source, characteristic)
     best: RankResult | None = None
-    for attempt, prime in enumerate(_rank_primes(characteristic)):
+    primes: tuple[int, ...] = PRIMES
+    if characteristic:
+        # there are more attempts for a small p, since many of its points are special
+        is_small = characteristic <= MAX_SMALL_PRIME
+        primes = (characteristic,) * (SMALL_PRIME_ATTEMPTS if is_small else len(PRIMES))
+    for attempt, prime in enumerate(primes):
         try:
             # each attempt has a random point of its own
             rows = _gradients(
@@ -218,11 +187,6 @@ def rank_result(
 def compare_with_upper_bound(model: Model, lower: Bounds, upper: Bounds) -> Bounds:
     """Return the intersection of a lower bound, whose reason is its method, and an upper bound of
     the model.
-
-    Raises
-    ------
-    ContradictionError
-        If the lower bound exceeds the upper one, so that the model knows a wrong bound.
     """
     if bounds_agree(lower, upper):
         return intersect_bounds(lower, upper)
@@ -236,11 +200,6 @@ def compare_with_upper_bound(model: Model, lower: Bounds, upper: Bounds) -> Boun
 def differentiable(model: Model) -> DifferentiableModel:
     """Return the model itself if it can be differentiated without being expanded, else the chain of
     the one layer that is its free parametrization.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations.
     """
     if isinstance(model, DifferentiableModel):
         return model
@@ -252,10 +211,8 @@ def differentiable(model: Model) -> DifferentiableModel:
 
 
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
-    """Return the smallest upper bound for the dimension that is known without a computation.
-
-    ``source`` is ``differentiable(model)``, which has the parameters of the model, on which the
-    group of its gauge dimension acts. ``characteristic`` is that of the field.
+    """Return the smallest upper bound for the dimension that is known without a computation;
+    ``source`` is ``differentiable(model)``, which has the parameters of the model.
     """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
@@ -271,22 +228,8 @@ def upper_bound(model: Model, source: DifferentiableModel, characteristic: int =
 
 
 def best_upper_bound(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return the smallest upper bound for the dimension that the model itself knows; open bounds if
-    it knows none.
-    """
+    """Return the smallest upper bound that the model itself knows; open bounds if it knows none."""
     return intersect_bounds(*model.upper_bounds(field.characteristic))
-
-
-def _rank_primes(characteristic: int) -> tuple[int, ...]:
-    """Return the primes modulo which ranks are computed, each at a random point of its own.
-
-    In characteristic p they are all p, and there are more attempts for a small p, since many of its
-    points are special.
-    """
-    if not characteristic:
-        return PRIMES
-    attempts = len(PRIMES) if characteristic > MAX_SMALL_PRIME else SMALL_PRIME_ATTEMPTS
-    return (characteristic,) * attempts
 
 
 def _gradients(
@@ -295,16 +238,10 @@ def _gradients(
     """Return rows of the differential at a random point modulo the prime, which span all its rows
     with a probability near 1 unless the prime is small.
 
-    Each row is a gradient with respect to the parameters. A model with inputs has ``count`` rows,
-    each for a random input and a random combination of the outputs; a model without inputs has one
-    row for each coordinate, and ``count`` is not used.
-
-    Raises
-    ------
-    TooLargeError
-        If the matrix of the rows has more than ``MAX_ENTRIES`` entries.
+    Functions are known by their values: a model with inputs has ``count`` rows, each for a random
+    input and a random covector on the outputs. A model without inputs has a row for each
+    coordinate.
     """
-    # functions are known by their values: a random covector at a random input gives one row
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -312,55 +249,31 @@ def _gradients(
             f" columns; at most {MAX_ENTRIES} entries are handled: take smaller numbers"
         )
 
-    point = _random_vector(source.parameter_count, prime, random)
+    def random_vector(length: int) -> list[int]:
+        """A vector over GF(prime)."""
+        return [random.randrange(prime) for _ in range(length)]
+
+    point = random_vector(source.parameter_count)
     rows: list[list[int]] = []
-    pairs = _inputs_and_covectors(source, size, prime, random)
-    for _ in range(0, size, GRADIENTS_PER_CLOCK_CHECK):
-        # a batch is short enough for the clock to be read often, and long enough for NumPy
+    # a batch is short enough for the clock to be read often, and long enough for NumPy
+    for start in range(0, size, GRADIENTS_PER_CLOCK_CHECK):
         check()
-        batch = islice(pairs, GRADIENTS_PER_CLOCK_CHECK)
-        inputs, covectors = zip(*batch, strict=True)
+        inputs, covectors = [], []
+        for number in range(start, min(start + GRADIENTS_PER_CLOCK_CHECK, size)):
+            inputs.append(random_vector(source.input_count))
+            if source.input_count:
+                covectors.append(random_vector(source.output_count))
+            else:
+                covectors.append([int(i == number) for i in range(size)])
         rows += source.pullbacks(point, inputs, covectors, prime)
     check()
     return rows
 
 
-def _random_vector(length: int, prime: int, random: Random) -> list[int]:
-    """Return a random vector over GF(prime)."""
-    return [random.randrange(prime) for _ in range(length)]
-
-
-def _inputs_and_covectors(
-    source: DifferentiableModel, count: int, prime: int, random: Random
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield ``count`` random inputs, each with a random covector on the outputs.
-
-    For a model without inputs, yield empty inputs with the unit covectors; then ``count`` is the
-    number of its coordinates.
-    """
-    for number in range(count):
-        if source.input_count:
-            x = _random_vector(source.input_count, prime, random)
-            yield x, _random_vector(source.output_count, prime, random)
-        else:
-            unit = [0] * count
-            unit[number] = 1
-            yield [], unit
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRank(Observed):
-    """The observed dimension of a model without orbits, with which predictions are compared.
-
-    It implements the methods of :class:`m2bridge.statements.statement.Observed` for the only
-    observable that it has, ``dimension``.
-
-    Parameters
-    ----------
-    model : Model
-    result : RankResult
-        The bounds for the dimension.
-    seconds : float
+    """The observed dimension of a model without orbits, with which predictions are compared: the
+    only observable that it has, ``dimension``.
     """
 
     model: Model
@@ -375,7 +288,7 @@ class ObservedRank(Observed):
         return self.result.exact
 
     def value(self, observable: str) -> Value | None:
-        """Return the dimension for the observable ``dimension``, if it is known; else ``None``."""
+        """Return the dimension for the observable ``dimension``, if it is known."""
         return self.dimension if observable == "dimension" else None
 
     def unknown(self, observable: str) -> str:
@@ -415,27 +328,12 @@ def observe_rank(model: Model, *, certified: bool = False) -> ObservedRank:
 
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
-    """Compute the rank of the differential at random points: over QQ and modulo a large prime; in
-    characteristic p over GF(p), and also over an extension if p is small.
+    """Compute the rank of the differential at random points, one value for each method: over QQ and
+    modulo a large prime; in characteristic p over GF(p), and also over an extension if p is small.
 
     A model that knows lower bounds is asked for them instead. A model that can be differentiated
     without being expanded is not expanded, and has a rank modulo a prime only: over QQ one of
-    ``PRIMES``, else p.
-
-    Returns
-    -------
-    list of MethodValue
-        One for each method. At the limit on time the value is not known, and the remark is the
-        limit.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the model is not defined over the field.
-    TooLargeError
-        If a matrix, or the expanded map, would be too large.
-    ContradictionError
-        If a rank exceeds an upper bound.
+    ``PRIMES``, else p. At the limit on time the value is not known, and the remark is the limit.
     """
     model.check_field(field)
     p = field.characteristic
@@ -449,27 +347,16 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
         return _by_expanded_map(model, field)
     except TimeLimitError as limit:
+        methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}"]
+        if not p and not isinstance(model, DifferentiableModel):
+            methods.append("jacobian over QQ")
         unknown = Bounds(because=str(limit))
-        return [MethodValue(method, unknown) for method in _method_names(model, p)]
-
-
-def _method_names(model: Model, characteristic: int) -> list[str]:
-    """Return the names of the methods whose ranks are computed, for values that a limit leaves
-    unknown.
-    """
-    if characteristic:
-        return ["jacobian"]
-    modulo_prime = f"jacobian mod {LARGE_PRIME}"
-    if isinstance(model, DifferentiableModel):  # not expanded: its rank is computed mod p only
-        return [modulo_prime]
-    return [modulo_prime, "jacobian over QQ"]
+        return [MethodValue(method, unknown) for method in methods]
 
 
 def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]:
-    """Return the dimension, or lower bounds, by ranks of the free map, expanded: modulo a large
-    prime and over QQ; in characteristic p over GF(p), and also over an extension if p is small.
-
-    Hypothesis: the parameters of the free map satisfy no relations.
+    """Return the dimension, or lower bounds, by ranks of the free map, expanded, whose parameters
+    satisfy no relations.
     """
     upper = upper_bound(model, differentiable(model), field.characteristic)
     if not field.characteristic:
@@ -479,14 +366,11 @@ def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]
     # the rank, and the field of the point where it was found, in words
     rank, place = generic_rank(model.free_map, upper.value, field=field)
     place += "; in this characteristic it can be less than the dimension at every point"
-    return [_rank_finding("jacobian", rank, place, model=model, upper=upper)]
+    return [_rank_finding("jacobian", rank, place, model, upper)]
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
-    """Return the most certain value, and the largest of several equally certain ones.
-
-    ``None`` if there are no values.
-    """
+    """Return the most certain value, and the largest of several equally certain ones."""
     for status in get_args(Status):  # the most certain first
         of_status = [value for value in values if value.status == status]
         if of_status:
@@ -500,9 +384,9 @@ def _over_the_rationals(model: Model, upper: Bounds) -> list[MethodValue]:
 
     A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
     rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
-    largest rank is returned, with its prime in the name of the method. The parameters satisfy no
-    relations, and ``upper`` is an upper bound for both ranks. Where the rank found over QQ is less,
-    and the map is small, a computation with minors may prove that none is larger.
+    largest rank is returned, with its prime in the name of the method. Where the rank found over QQ
+    is below the upper bound, and the map is small, a computation with minors may prove that none is
+    larger.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
@@ -520,31 +404,23 @@ def _over_the_rationals(model: Model, upper: Bounds) -> list[MethodValue]:
             rank = generic_rank(free, rational_rank, field=further_field).rank
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
-        over_qq = _finding_over_qq(model, rational_rank, upper)
+        by_minors = None
+        if rational_rank < upper.most:
+            by_minors = _upper_bound_by_minors(free, rational_rank)
+        if by_minors is None:
+            over_qq = _rank_finding("jacobian over QQ", rational_rank, "QQ", model, upper)
+        else:  # in characteristic 0 the largest rank is the dimension
+            known = Bounds.exactly(rational_rank, by_minors.because)
+            over_qq = MethodValue("jacobian over QQ", known)
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
-    modular = _rank_finding(
-        f"jacobian mod {prime}", modular_rank, f"GF({prime})", model=model, upper=upper
-    )
+    modular = _rank_finding(f"jacobian mod {prime}", modular_rank, f"GF({prime})", model, upper)
     return [modular, over_qq]
 
 
-def _finding_over_qq(model: Model, rank: int, upper: Bounds) -> MethodValue:
-    """Return the dimension by the rank of the free map over QQ at random points: proved if it
-    attains an upper bound, or if all larger minors are proved to be zero; else a lower bound.
-    """
-    method = "jacobian over QQ"
-    if rank < upper.most:
-        by_minors = _upper_bound_by_minors(model.free_map, rank)
-        if by_minors is not None:
-            # in characteristic 0 the largest rank is the dimension
-            return MethodValue(method, Bounds.exactly(rank, by_minors.because))
-    return _rank_finding(method, rank, "QQ", model=model, upper=upper)
-
-
 def _upper_bound_by_minors(free: PolynomialMap, rank: int) -> Bounds | None:
-    """Return a rank that was found over QQ as an upper bound, or ``None`` if it is not proved that
-    all larger minors are zero.
+    """Return a rank that was found over QQ as an upper bound; ``None`` if it is not proved that all
+    larger minors are zero.
     """
     from m2bridge.algebra.differential import generic_rank_is_at_most  # imports SymPy
 
@@ -553,18 +429,14 @@ def _upper_bound_by_minors(free: PolynomialMap, rank: int) -> Bounds | None:
     return None
 
 
-def _rank_finding(
-    method: str, value: int, place: str, *, model: Model, upper: Bounds
-) -> MethodValue:
-    """Return the dimension by a rank ``value``: proved if it attains ``upper``, else a lower bound.
-
-    ``method`` is the method in words, ``upper`` an upper bound for the dimension, and ``place`` the
-    field over which the rank was computed, in words.
+def _rank_finding(method: str, rank: int, place: str, model: Model, upper: Bounds) -> MethodValue:
+    """Return the dimension by a rank: proved if it attains ``upper``, else a lower bound; ``place``
+    is the field over which the rank was computed, in words.
     """
-    known = compare_with_upper_bound(model, Bounds.at_least(value, method), upper)
+    known = compare_with_upper_bound(model, Bounds.at_least(rank, method), upper)
     if known.exact is not None:
-        return MethodValue(method, Bounds.exactly(value, "the rank attains an upper bound"))
-    return MethodValue(method, Bounds.at_least(value, f"rank at random points over {place}"))
+        return MethodValue(method, Bounds.exactly(rank, "the rank attains an upper bound"))
+    return MethodValue(method, Bounds.at_least(rank, f"rank at random points over {place}"))
 
 
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
@@ -582,10 +454,8 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
 def _by_lower_bounds(
     model: Model, lower_bounds: Iterator[MethodValue], upper: Bounds
 ) -> list[MethodValue]:
-    """Return the lower bounds of a model, each compared with the upper bound of the dimension.
-
-    Where computing one reaches a limit on time or size, a last value is added that is not known,
-    with the limit as its remark.
+    """Return the lower bounds of a model, each compared with the upper bound of the dimension;
+    where computing one reaches a limit, a last value is not known, with the limit as its remark.
     """
     values: list[MethodValue] = []
     try:

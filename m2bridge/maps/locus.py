@@ -2,8 +2,10 @@
 
 The orbits are those of a group that acts on the closure, so that either all points of an orbit are
 smooth or all are singular. The status of an orbit is that, with bounds for the dimension of the
-tangent spaces at its points. What several methods find of the singular locus is compared by
-:func:`compare`.
+tangent spaces at its points; dimensions are affine. Orbits are hashable and ordered, by each
+family. What several methods find of the singular locus is compared by :func:`compare`. A method
+finished if its ``components`` are not ``None``; else ``unfinished`` is the limit that was reached,
+or the orbits that are undecided.
 """
 
 from __future__ import annotations
@@ -80,10 +82,7 @@ class OrbitStatus:
         return self.tangent.lower or 0, self.tangent.most
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields of the orbit, its dimension and its status, for ``json.dumps``.
-
-        The keys for the tangent dimension and its bounds begin with ``tangent_``.
-        """
+        """Return the fields of the orbit, its dimension and its status, for ``json.dumps``."""
         return {
             **self.orbit.to_json(),
             "dimension": self.dimension,
@@ -93,15 +92,9 @@ class OrbitStatus:
 
 
 def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
-    """Return whether a point is singular, by bounds for its tangent dimension.
-
-    ``dimension`` is the dimension of the variety, which is irreducible. The tangent dimension is at
-    least ``dimension``, and equal exactly at smooth points. ``None`` if the bounds do not decide.
-
-    Raises
-    ------
-    ContradictionError
-        If the upper bound is below the lower one, or below the dimension of the variety.
+    """Return whether a point of an irreducible variety of this dimension is singular, by bounds for
+    its tangent dimension, which is equal to the dimension exactly at smooth points; ``None`` if the
+    bounds do not decide.
     """
     variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
     tangent_bounds = intersect_bounds(variety, tangent)
@@ -151,51 +144,31 @@ Components = tuple[Component, ...]
 
 @dataclass(frozen=True, slots=True)
 class LocusFindings:
-    """The findings of one method.
-
-    Parameters
-    ----------
-    method : str
-    dimension : int or None
-        Affine dimension of the variety itself.
-    statuses : tuple of OrbitStatus
-        Empty for methods that do not look at orbits; perhaps not all orbits if the method is
-        ``unfinished``.
-    components : tuple of Component or None
-        ``None`` if the method did not finish or left orbits undecided.
-    unfinished : str
-        The limit that was reached, or the orbits that are undecided, or empty.
-    uses_engine : bool
-    proved : tuple of Component
-        The components that were proved before a limit; empty if ``components`` is not ``None``.
-    rest_dimension : int or None
-        An upper bound for the dimension of the components that are not among ``proved``; ``None``
-        if it is not known.
-    """
+    """The findings of one method."""
 
     method: str
-    dimension: int | None
-    statuses: tuple[OrbitStatus, ...] = ()
+    dimension: int | None  # of the variety itself
+    statuses: tuple[OrbitStatus, ...] = ()  # of some or all orbits, if the method looks at them
     components: Components | None = None
     unfinished: str = ""
     uses_engine: bool = True
-    proved: Components = ()
-    rest_dimension: int | None = None
+    proved: Components = ()  # the components that were proved before a limit
+    rest_dimension: int | None = None  # an upper bound for the dimension of all others
 
 
 def compare(first: LocusFindings, second: LocusFindings) -> None:
-    """Raise ContradictionError if two methods disagree in what both of them found.
-
-    Raises
-    ------
-    ContradictionError
-        If an orbit is singular by one method and smooth by the other, no tangent dimension is
-        within the bounds of both, or the components differ in orbit, dimension or degree.
+    """Raise ContradictionError if an orbit is singular by one method and smooth by the other, no
+    tangent dimension is within the bounds of both, or the components differ in orbit, dimension or
+    degree.
     """
     second_statuses = {status.orbit: status for status in second.statuses}
     for status in first.statuses:
         second_status = second_statuses.get(status.orbit)
-        if second_status is not None and not _statuses_agree(status, second_status):
+        if second_status is None:
+            continue
+        one_is_smooth = {status.singular, second_status.singular} == {True, False}
+        # bounds of a method that decided nothing can still contradict those of the other method
+        if one_is_smooth or not bounds_agree(status.tangent, second_status.tangent):
             raise ContradictionError(
                 f"by {first.method} {status}, by {second.method} {second_status}"
             )
@@ -215,7 +188,7 @@ this kind; ``None`` for an unknown degree.
 
 
 def _degrees_by_kind(components: Components) -> DegreesByKind:
-    """Return the degrees of the components of each kind, an orbit (or ``None``) and a dimension."""
+    """Return the degrees of the components of each kind."""
     degrees: DegreesByKind = {}
     for component in components:
         kind = (component.orbit, component.dimension)
@@ -239,31 +212,10 @@ def _same_degrees(first: DegreesByKind, second: DegreesByKind) -> bool:
     return True
 
 
-def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
-    """Return whether the statuses of one orbit by two methods can both be right: it is not smooth
-    by one and singular by the other, and a tangent dimension is within the bounds of both.
-    """
-    if {first.singular, second.singular} == {True, False}:
-        return False
-    # bounds of a method that decided nothing can still contradict those of the other method
-    return bounds_agree(first.tangent, second.tangent)
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedFindings:
-    """The findings of one or more methods about one singular locus, none of which disagree.
-
-    A method finished if it found all components.
-
-    Parameters
-    ----------
-    by_method : tuple of LocusFindings
-        In the order in which the methods ran, at least one.
-
-    Raises
-    ------
-    ContradictionError
-        If two methods disagree.
+    """The findings of one or more methods, in the order in which they ran, none of which disagree;
+    else there is a ContradictionError.
     """
 
     by_method: tuple[LocusFindings, ...]
@@ -300,8 +252,8 @@ class ComparedFindings:
 
     @property
     def dimension(self) -> int | None:
-        """The affine dimension of the variety itself, by the last of the ``deciding`` findings that
-        have it; ``None`` if none has.
+        """The dimension of the variety itself, by the last of the ``deciding`` findings that have
+        it.
         """
         for finding in reversed(self.deciding):
             if finding.dimension is not None:
@@ -310,7 +262,7 @@ class ComparedFindings:
 
     @property
     def components(self) -> Components | None:
-        """All components, by the last method that finished; ``None`` if none did."""
+        """All components, by the last method that finished."""
         return self.finished[-1].components if self.finished else None
 
     @property
@@ -320,10 +272,7 @@ class ComparedFindings:
 
     @property
     def rest_dimension(self) -> int | None:
-        """An upper bound for the dimension of the components that are not among ``proved``.
-
-        ``None`` if no bound is known, or any method finished.
-        """
+        """An upper bound for the dimension of the components that are not among ``proved``."""
         return None if self.finished else self.by_method[-1].rest_dimension
 
     @property
@@ -334,10 +283,7 @@ class ComparedFindings:
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     """Return the status of each orbit that some method observed, by the last method that decided
-    it.
-
-    An orbit that no method decided has the status by the first method that observed it. The result
-    is sorted by the orbits, of which each family defines an order.
+    it, else by the first that observed it; sorted by the orbits.
     """
     statuses: dict[Any, OrbitStatus] = {}
     for finding in findings:

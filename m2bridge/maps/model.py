@@ -44,36 +44,24 @@ Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinish
 
 @dataclass(frozen=True, slots=True)
 class MethodValue:
-    """A value of the dimension that one method has found.
+    """A value of the dimension that one method has found."""
 
-    Parameters
-    ----------
-    method : str
-        The method in a few words; the title of its row in tables.
-    known : Bounds
-        The bounds found, with the computation they rest on; open bounds with the reason if nothing
-        was found.
-    instead : {"", "formula", "not applicable"}
-        Empty for a computation; else the value is that of a formula, or the method does not apply.
-    """
-
-    method: str
-    known: Bounds
+    method: str  # in a few words; the title of its row in tables
+    known: Bounds  # with the computation they rest on; open, with the reason, if nothing was found
+    # empty for a computation; else the value is that of a formula, or the method does not apply
     instead: Literal["", "formula", "not applicable"] = ""
 
     @property
     def value(self) -> int | None:
-        """The dimension, or a lower bound for it, or the value of a formula; ``None`` if the method
-        found nothing.
+        """The dimension, or a lower bound for it, or the value of a formula; ``None`` if nothing
+        was found.
         """
         return self.known.lower
 
     @property
     def status(self) -> Status:
-        """The status of the value.
-
-        ``proved``; ``lower bound`` (proved as a lower bound; over QQ very probably the dimension);
-        ``formula``; ``not applicable``; ``unfinished``.
+        """How certain the value is; a ``lower bound`` is proved as one, and over QQ very probably
+        the dimension.
         """
         return self.instead or self.known.status
 
@@ -113,9 +101,8 @@ class Expectation:
     refuted: str = ""
 
     def against(self, dimension: int) -> Expectation:
-        """Return the expectation, compared with ``dimension``, the proved dimension of the model.
-
-        It is marked as refuted if its stated hypotheses hold and its value is another number.
+        """Return the expectation, marked as refuted if its stated hypotheses hold and its value is
+        not the proved dimension of the model.
         """
         # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):
@@ -143,98 +130,53 @@ class Core:
 
     The derivation is proved in the documentation of the family. The functions raise TimeLimitError
     at the limit, MethodUnavailableError where the smaller case does not decide the question, and
-    TooLargeError where it is still too large.
-
-    Parameters
-    ----------
-    name : str
-        The smaller case in words.
-    hilbert_series : callable
-        Returns the Hilbert series of the closure.
-    representations : callable
-        Returns the representations of all minimal generators of its ideal except linear forms.
-    up_to : callable
-        Maps a degree n to the values H(0), …, H(n) of the Hilbert function of the closure, and the
-        representations of the minimal generators of degree ≤ n except linear forms.
-    polynomials : callable, optional
-        Maps a degree n to an iterator over the minimal generators of degree > n, expanded from
-        highest weight vectors. It is left out where these are not known.
+    TooLargeError where it is still too large. Representations are of minimal generators except
+    linear forms.
     """
 
-    name: str
-    hilbert_series: Callable[[], HilbertSeries]
+    name: str  # the smaller case in words
+    hilbert_series: Callable[[], HilbertSeries]  # of the closure
     representations: Callable[[], tuple[Representation, ...]]
+    # from a degree n to H(0), …, H(n) and the representations of the generators of degree ≤ n
     up_to: Callable[[int], tuple[Sequence[int], tuple[Representation, ...]]]
+    # from a degree n to the generators of degree > n, expanded from highest weight vectors
     polynomials: Callable[[int], Iterator[tuple[Terms, ...]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalLocus:
-    """A stratum of the source of a parametrization, where its differential can have a kernel.
+    """A stratum of the source of a parametrization, where its differential can have a kernel."""
 
-    Parameters
-    ----------
-    name : str
-        The orbit of functions onto which the stratum is mapped.
-    codimension : int
-        The codimension of the stratum in the source.
-    kernel : int
-        An upper bound for the dimension of the kernel of the differential at points of the stratum.
-    """
-
-    name: str
+    name: str  # the orbit of functions onto which the stratum is mapped
     codimension: int
-    kernel: int
+    kernel: int  # an upper bound for the dimension of the kernel at points of the stratum
 
 
 @dataclass(frozen=True, slots=True)
 class PolarData:
     """The polar degrees of a case by a theorem of its family.
 
-    Parameters
-    ----------
-    degrees : tuple of int
-        The polar degrees δ_n, …, δ_0, where n is the projective dimension.
-    known : str
-        The method by which the degrees are known, in a few words.
-    rests_on : tuple of str
-        The lemmas that the theorem uses.
-    loci : tuple of CriticalLocus
-        The strata that were computed; empty if none were.
-    generic_fibre : int or None
-        The number of points of the general fibre, where it was computed.
-    closure : bool
-        Whether the degrees are those of the closure in projective space of an affine variety, which
-        is not known to be a cone; otherwise the variety is a cone.
+    Those of a cone; or, with ``closure``, of the closure in projective space of an affine variety
+    that is not known to be a cone.
     """
 
-    degrees: tuple[int, ...]
-    known: str
-    rests_on: tuple[str, ...]
-    loci: tuple[CriticalLocus, ...] = ()
-    generic_fibre: int | None = None
+    degrees: tuple[int, ...]  # δ_n, …, δ_0, where n is the projective dimension
+    known: str  # the method, in a few words
+    rests_on: tuple[str, ...]  # the lemmas that the theorem uses
+    loci: tuple[CriticalLocus, ...] = ()  # the strata that were computed
+    generic_fibre: int | None = None  # its number of points, where it was computed
     closure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutRealWeights:
-    """The real points of a Zariski closure that are not functions of real weights.
-
-    They are the points where all polynomials in ``zero`` vanish and ``positive`` is positive.
-
-    Parameters
-    ----------
-    zero : tuple of PolyElement
-        Polynomials in the coordinates.
-    positive : PolyElement
-        A polynomial in the coordinates.
-    reason : str
-        The reason why these points have no real weights, in one line.
+    """The real points of a Zariski closure that are not functions of real weights: where all
+    polynomials in ``zero`` vanish and ``positive`` is positive.
     """
 
     zero: tuple[PolyElement, ...]
     positive: PolyElement
-    reason: str
+    reason: str  # why these points have no real weights, in one line
 
 
 class Model(ABC):
@@ -272,26 +214,19 @@ class Model(ABC):
 
     @abstractmethod
     def parametrization(self) -> PolynomialMap:
-        """Return the map from parameters to coordinates, expanded.
-
-        Raises
-        ------
-        TooLargeError
-            If the map is too large to be expanded.
+        """Return the map from parameters to coordinates, expanded; TooLargeError if it is too
+        large.
         """
 
     def free_parametrization(self) -> PolynomialMap | None:
-        """Return a parametrization of the same closure without relations among the parameters.
-
+        """Return a parametrization of the same closure without relations among the parameters;
         ``None`` where only :meth:`parametrization` is known, which may be free or not.
         """
         return None
 
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """Return the model in the coordinates and the parameters with these names.
-
-        ``weights`` is the name of a choice of parameters. ``None`` keeps the choice of the model;
-        the base class has no choice.
+        """Return the model in the coordinates and the parameters with these names; ``None`` keeps
+        the choice of the model, and the base class has no choice.
 
         Raises
         ------
@@ -326,9 +261,7 @@ class Model(ABC):
     @property
     @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
-        """The map :meth:`free_parametrization` if there is one, else :meth:`parametrization`, whose
-        parameters may satisfy relations.
-        """
+        """The map :meth:`free_parametrization` if there is one, else :meth:`parametrization`."""
         return self.free_parametrization() or self.polynomial_map
 
     @property
@@ -349,10 +282,8 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return the multidegree of each coordinate in the finest grading of the ideal.
-
-        All are tuples of the same length, which is small. ``None`` where the model does not know
-        the grading; then it is computed from the map.
+        """Return the multidegree of each coordinate in the finest grading of the ideal, short ones;
+        ``None`` where it has to be computed from the map.
         """
         return None
 
@@ -361,13 +292,10 @@ class Model(ABC):
     ) -> tuple[Representation, ...] | None:
         """Return the representations that the minimal generators form under a group of the model.
 
-        ``None`` where no group is known.
-
         Parameters
         ----------
         counts : mapping from (degree, multidegree) to int
-            The number of minimal generators; one multidegree of each orbit of the symmetries is
-            enough.
+            The number of minimal generators; one multidegree of each orbit is enough.
         """
         return None
 
@@ -389,19 +317,18 @@ class Model(ABC):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return proved upper bounds for the dimension of the closure in a characteristic.
-
-        ``characteristic`` is 0 or a prime p, for the map modulo p. The numbers of parameters and
-        coordinates, which are bounds too, are left out.
+        """Return proved upper bounds for the dimension of the closure in a characteristic, 0 or a
+        prime p, for the map modulo p; without the numbers of parameters and coordinates, which are
+        bounds too.
         """
         return ()
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """Return lower bounds for the dimension that replace the rank of the differential.
+        """Return lower bounds for the dimension that replace the rank of the differential; ``None``
+        where that rank is used.
 
         The iterator, perhaps empty, computes each on demand, the quickest first; it raises
         TimeLimitError, MethodUnavailableError or TooLargeError where a bound cannot be computed.
-        ``None`` where the rank of the differential is used.
         """
         return None
 
@@ -412,72 +339,56 @@ class Model(ABC):
         return ()
 
     def core(self) -> Core | None:
-        """Return a smaller case that determines generators of the ideal of the closure.
-
-        ``None`` where no smaller case is known.
-        """
+        """Return a smaller case that determines generators of the ideal of the closure."""
         return None
 
     def fewer_outputs(self, count: int) -> Model | None:
-        """Return the model of the first ``count`` outputs.
+        """Return the model of the first ``count`` outputs; ``None`` if these are all.
 
         Its coordinates are those of this model, the full one, that belong to these outputs. Who
         overrides this needs multidegrees with an entry for each output, 1 for its coordinates and 0
         for others: then a polynomial of degree n whose first ``count`` entries sum to n has no
-        other coordinates, and minimal generators of the smaller model are minimal here. ``None``
-        where this is not known, or ``count`` is at least the number of outputs.
+        other coordinates, and minimal generators of the smaller model are minimal here.
         """
         return None
 
     def eliminated(self) -> Model:
-        """Return the model whose map is eliminated where the generators are proved to be all.
-
-        It has the same coordinates and the same closure over QQ. It is this model itself, or one
-        whose parameters satisfy fewer relations.
+        """Return the model whose map is eliminated where the generators are proved to be all: this
+        one, or one with the same coordinates and closure over QQ, whose parameters satisfy fewer
+        relations.
         """
         return self
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the closure as a projective variety over QQ, without its equations.
-
-        A formula of the family finds it as a degree on the source of the parametrization, divided
-        by the number of points of a generic fibre. ``None`` where the family has no formula.
+        """Return the degree of the closure as a projective variety over QQ, without its equations,
+        by a formula of the family: a degree on the source of the parametrization, divided by the
+        number of points of a generic fibre.
         """
         return None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """Return the dimension of the graded piece of this degree of the coordinate ring, by a
-        formula that is proved for large degrees only; ``None`` without a formula.
+        formula that is proved for large degrees only.
         """
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return as text the values that an observable has if its statement is true.
-
-        Empty where the family predicts no numbers for it.
+        """Return as text the values that an observable has if its statement is true; empty where
+        the family predicts none.
         """
         return ""
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of the closure by a theorem; ``None`` where none applies."""
+        """Return the polar degrees of the closure by a theorem."""
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for real points that are not functions of real weights.
-
-        ``None`` where none is known.
-        """
+        """Return a criterion for real points that are not functions of real weights."""
         return None
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
-        """Decide whether a point of the closure is a function of real weights, by computing them.
-
-        It is implemented by models that have a criterion :meth:`without_real_weights`.
-
-        Parameters
-        ----------
-        function : mapping from name to Fraction
-            The value of every coordinate.
+        """Decide whether a point of the closure, by the values of all coordinates, is a function of
+        real weights, by computing them; for models with a criterion :meth:`without_real_weights`.
         """
         raise NotImplementedError
 
@@ -492,10 +403,7 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
-        """Return methods that find the singular locus orbit by orbit.
-
-        ``None`` where orbits are not known.
-        """
+        """Return methods that find the singular locus orbit by orbit."""
         return None
 
     def statements(self) -> tuple[Statement, ...]:
@@ -507,17 +415,15 @@ class Model(ABC):
         return False
 
     def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
-        """Return the names of the observables that the statements are about.
-
-        An observable that needs Macaulay2, which takes time, is left out where a hypothesis of its
-        statement fails: ``statement.hypotheses(model)`` names it, and is empty where all hold.
+        """Return the names of the observables that the statements are about, but for observables
+        that need Macaulay2, which takes time, where a hypothesis of the statement fails.
         """
         names: set[str] = set()
         for statement in statements:
             takes_time = self.needs_engine({statement.observable})
-            if takes_time and statement.hypotheses(self):  # a hypothesis fails
-                continue
-            names.add(statement.observable)
+            failing_hypothesis = statement.hypotheses(self)  # empty if all hold
+            if not (takes_time and failing_hypothesis):
+                names.add(statement.observable)
         return frozenset(names)
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
@@ -605,12 +511,8 @@ class DifferentiableModel(Model):
     def checked_pullback(
         self, parameters: object, inputs: object, covectors: object, prime: object
     ) -> PullbackArguments:
-        """Return the arguments of :meth:`pullbacks` as lists of integers, for implementations.
-
-        Raises
-        ------
-        InvalidCaseError
-            If one of them has a wrong size, entries that are not integers, or is no prime.
+        """Return the arguments of :meth:`pullbacks` as lists of integers, for implementations; an
+        InvalidCaseError if they have wrong sizes, entries that are not integers, or no prime.
         """
         point = integers("parameters", parameters, self.parameter_count)
         points = [integers("inputs", x, self.input_count) for x in list_of("inputs", inputs)]
@@ -633,24 +535,17 @@ class PullbackArguments(NamedTuple):
 
 
 def integers(name: str, values: object, count: int) -> list[int]:
-    """Return ``count`` integers as a list; InvalidCaseError, about the argument ``name``, if they
-    are others.
-    """
-    entries = _entries_of(name, values, count, Integral, "integers")
-    return list(map(int, entries))
+    """Return ``count`` integers as a list; InvalidCaseError, about ``name``, if they are others."""
+    return list(map(int, _entries_of(name, values, count, Integral, "integers")))
 
 
 def rational_numbers(name: str, values: object, count: int) -> list[Any]:
-    """Return ``count`` integers or fractions as a list; InvalidCaseError, about the argument
-    ``name``, if they are others.
-    """
+    """Return ``count`` integers or fractions as a list; InvalidCaseError if they are others."""
     return _entries_of(name, values, count, Rational, "integers or fractions")
 
 
 def _entries_of(name: str, values: object, count: int, kind: type, words: str) -> list[Any]:
-    """Return ``count`` numbers of a kind; InvalidCaseError, with its ``words``, if they are
-    others.
-    """
+    """Return ``count`` numbers of a kind, called ``words``; InvalidCaseError if they are others."""
     entries = list_of(name, values)
     if len(entries) != count:
         raise InvalidCaseError(name, f"are {plural(count, 'number')}, not {len(entries)}")
@@ -671,8 +566,8 @@ def checked_prime(value: object) -> int:
     """Return a prime as an integer; InvalidCaseError if it is none."""
     from m2bridge.algebra.numbers import is_prime  # imports FLINT
 
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 2:
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    number = int(value) if isinstance(value, Integral) else 0
+    if not is_integer or number < 2 or not is_prime(number):
         raise InvalidCaseError("prime", f"must be a prime number, not {value!r:.60}")
-    if not is_prime(int(value)):
-        raise InvalidCaseError("prime", f"must be a prime number, not {value!r:.60}")
-    return int(value)
+    return number

@@ -45,14 +45,7 @@ TITLE = "polynomial map"
 
 @dataclass(frozen=True, slots=True)
 class MapModel(Model):
-    """A polynomial map of which nothing is known but its polynomials.
-
-    Parameters
-    ----------
-    polynomial_map : PolynomialMap
-    title, key : str
-        See :class:`~m2bridge.maps.model.Model`.
-    """
+    """A polynomial map of which nothing is known but its polynomials."""
 
     polynomial_map: PolynomialMap = field()  # in place of the property of the base class
     title: str = TITLE
@@ -69,13 +62,7 @@ class MapModel(Model):
         }
 
     def restricted_to(self, outputs: Sequence[str]) -> MapModel:
-        """Return the map followed by the projection to some of the coordinates.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a name is not that of a coordinate, none is named, or one is named twice.
-        """
+        """Return the map followed by the projection to some of the coordinates."""
         return MapModel(restrict_outputs(self.polynomial_map, outputs), self.title, self.key)
 
     def parametrization(self) -> PolynomialMap:
@@ -93,8 +80,7 @@ class MapModel(Model):
         self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of the torus of rescalings of the parameters that keep all images.
-
+        """Return the dimension of the torus of rescalings of the parameters that keep all images;
         0, which claims nothing, where the parameters satisfy relations.
         """
         if self.polynomial_map.relations:
@@ -103,11 +89,7 @@ class MapModel(Model):
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of the closure if it is a toric variety.
-
-        ``None`` if the parameters satisfy relations, the image of a coordinate is not a scalar
-        times a monomial, all images are zero, or there are too many faces or singular orbits.
-        """
+        """Return the polar degrees of the closure if it is a toric variety."""
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 
         return toric_polar_data(self.polynomial_map)
@@ -118,19 +100,8 @@ Case = Model | PolynomialMap
 
 
 def as_model(case: Case, coordinates: str | None = None, weights: str | None = None) -> Model:
-    """Return the model of a case; a polynomial map becomes a :class:`MapModel`.
-
-    Parameters
-    ----------
-    case : Model or PolynomialMap
-    coordinates, weights : str, optional
-        The names of the system of coordinates and of the parameters, for a model that offers a
-        choice.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the case is neither a model nor a map, or the coordinates or weights do not exist.
+    """Return the model of a case, in the coordinates and parameters with these names; a polynomial
+    map becomes a :class:`MapModel`. InvalidCaseError if it is no case.
     """
     if isinstance(case, PolynomialMap):
         case = MapModel(case, f"{TITLE} to {plural(len(case.coordinates), 'coordinate')}")
@@ -182,16 +153,13 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    """Return the composition that a file with ``[[layers]]`` describes.
-
-    ``content`` is the parsed TOML, and ``key`` the name of the case. Inputs of a layer that are not
-    named have the names of the outputs of the layer before it.
-    """
+    """Return the composition that a parsed file with ``[[layers]]`` describes."""
     # at the top level layers are required, and [map] is allowed, which may have a title
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     map_table = toml_files.table_of(content, "map", set(), {"title"})
     title = toml_files.line_of_text(map_table, "map", "title")  # empty without a title
     tables = content["layers"]
+    # inputs of a layer that are not named have the names of the outputs of the layer before it
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConversionError("[[layers]] must be a list of tables")
     layers: list[Layer] = []
@@ -204,22 +172,8 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, ...]) -> Layer:
-    """Return the layer that one table of ``[[layers]]`` describes.
-
-    Parameters
-    ----------
-    table : dict
-        The parsed table.
-    where : str
-        The place for messages, such as ``layer 2``.
-    previous_outputs : tuple of str
-        The names of the outputs of the layer before; the inputs have these names unless the table
-        gives names.
-
-    Raises
-    ------
-    ConversionError
-        With ``where``, if a part is missing, unknown or not of its kind.
+    """Return the layer that one parsed table of ``[[layers]]`` describes; ``where``, such as
+    ``layer 2``, is its place for messages.
     """
     # outputs are required, inputs and parameters allowed
     toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
@@ -235,33 +189,15 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        return Layer(_map_of_layer((*inputs, *parameters), outputs), tuple(inputs))
+        # an output has a name too, which is no variable of the ring
+        for name in (*inputs, *parameters, *outputs):
+            variable_name(name)
+        source = PolynomialRing(QQ, (*inputs, *parameters))
+        images = []
+        for name, value in outputs.items():
+            # an error of a value with undeclared names says what to do about them
+            with toml_files.advice_on_names(value, source):
+                images.append(toml_files.polynomial(value, f"outputs {name}", source))
+        return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None
-
-
-def _map_of_layer(variables: tuple[str, ...], outputs: dict[str, Any]) -> PolynomialMap:
-    """Return the polynomial map from the inputs and parameters of a layer to its outputs.
-
-    Parameters
-    ----------
-    variables : tuple of str
-        The names of the inputs, then of the parameters.
-    outputs : dict from str to any value of TOML
-        The polynomial of each output, as text or a number.
-
-    Raises
-    ------
-    ConversionError
-        If a text is not a name, or a value is not a polynomial in the variables.
-    """
-    # raises for a text that is no name; outputs too, which are no variables of the ring below
-    for name in (*variables, *outputs):
-        variable_name(name)
-    source = PolynomialRing(QQ, variables)
-    images = []
-    for name, value in outputs.items():
-        # an error of a value with undeclared names says what to do about them
-        with toml_files.advice_on_names(value, source):
-            images.append(toml_files.polynomial(value, f"outputs {name}", source))
-    return PolynomialMap(source, tuple(outputs), tuple(images))

@@ -1,9 +1,10 @@
 """Hypersurfaces parametrized by an inhomogeneous map: the equation of the projective closure.
 
 With one more parameter the images become homogeneous of one degree, and 1 becomes the first of
-them. The closure of this image is the cone over the projective closure of the affine variety
-(Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, § 8.4): generators of its ideal, with 1
-in place of the first coordinate, generate that of the affine one.
+them. The closure of this image is the cone over the projective closure of the affine variety (Cox,
+Little, O'Shea, *Ideals, Varieties, and Algorithms*, § 8.4): generators of its ideal, with 1 in
+place of the first coordinate, generate that of the affine one. ``source`` is this homogenized map,
+and ``dimension`` a lower bound for the dimension of the affine closure.
 """
 
 from itertools import count, islice
@@ -24,21 +25,11 @@ from m2bridge.maps.equations import hypersurface_equation
 
 
 class ProvedHypersurface(NamedTuple):
-    """An affine hypersurface that is the closure of an image.
+    """An affine hypersurface that is the closure of an image."""
 
-    Parameters
-    ----------
-    ideal : Ideal
-        The ideal of the closure, in the coordinates of the map.
-    series : HilbertSeries
-        The Hilbert series of the ring of leading forms.
-    proof : str
-        In words, why no further generators are needed.
-    """
-
-    ideal: Ideal
-    series: HilbertSeries
-    proof: str
+    ideal: Ideal  # in the coordinates of the map
+    series: HilbertSeries  # of the ring of leading forms
+    proof: str  # why no further generators are needed
 
 
 def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
@@ -81,10 +72,8 @@ def _new_names(polynomial_map: PolynomialMap) -> list[str]:
 
 
 def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> MultigradedMap | None:
-    """Return the homogenized map, if ``dimension``, a lower bound for the dimension of the closure
-    of the image, shows that this is a hypersurface or a linear space (:func:`is_hypersurface`).
-
-    ``None`` if it does not show that, the parameters satisfy relations, or all images are constant.
+    """Return the homogenized map, if the parameters are free, not all images constant, and
+    ``dimension`` shows that the closure is a hypersurface or a linear space.
     """
     is_constant = all(image.is_ground for image in polynomial_map.images)
     if polynomial_map.relations or is_constant:
@@ -94,11 +83,9 @@ def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> Multig
 
 
 def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
-    """Return whether a lower bound ``dimension`` for the dimension of an affine closure is one less
-    than the dimension of the affine space that its linear equations define.
-
-    Then the closure is a hypersurface in this space, or the whole of it; which, is not shown.
-    ``source`` is the homogenized map, to the cone over the projective closure.
+    """Return whether ``dimension`` is one less than the dimension of the affine space that the
+    linear equations of the closure define, so that it is a hypersurface in this space, or the whole
+    of it.
     """
     independent_count = len(linear_part(source).basis)
     # the cone, and the linear space that it spans, have one dimension more than the affine ones
@@ -109,22 +96,9 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
 def affine_hypersurface(
     source: MultigradedMap, dimension: int, polynomial_map: PolynomialMap
 ) -> ProvedHypersurface | None:
-    """Return the ideal of the closure if it is an affine hypersurface, by its projective closure.
-
-    Parameters
-    ----------
-    source : MultigradedMap
-        The homogenized map.
-    dimension : int
-        A lower bound for the dimension of the closure.
-    polynomial_map : PolynomialMap
-        The map itself.
-
-    Returns
-    -------
-    ProvedHypersurface or None
-        ``None`` if ``dimension`` does not show that the closure is a hypersurface or a linear
-        space, no equation is found in the degrees that are searched, or a limit is reached.
+    """Return the ideal of the closure if it is an affine hypersurface, by its projective closure;
+    ``None`` if ``dimension`` does not show that, no equation is found in the degrees that are
+    searched, or a limit is reached.
     """
     # the cone has one dimension more than the affine closure
     equations = hypersurface_equation(source, dimension + 1)
@@ -148,9 +122,7 @@ def affine_hypersurface(
 
 def _dehomogenize(polynomial: Terms, ring: PolyRing) -> PolyElement:
     """Return a polynomial in the coordinates 0, 1, … of the cone, with 1 in place of coordinate 0,
-    as an element of the ring of the affine coordinates 1, 2, …, by terms (monomial, coefficient).
-
-    A monomial lists the numbers of its coordinates, each as often as its exponent says.
+    in the ring of the affine coordinates 1, 2, …; a monomial lists its coordinates with repetition.
     """
     coefficients = {}
     for monomial, coefficient in polynomial:

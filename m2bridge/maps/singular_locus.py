@@ -8,43 +8,60 @@ are compared, and the result is that of the last one that finished.
 ``LocusFindings`` are what one method found. Its ``components`` are the irreducible components of
 the singular locus, or ``None`` if the method did not finish. A ``MeasuredPrime`` is the triple of a
 prime ideal with its dimension and degree. Texts that say why a method does not apply
-(``model.no_orbits()``, ``model.no_fibres(field)``) are empty if it does.
+(``model.no_orbits()``, ``model.no_fibres(field)``) are empty if it does; the error for it is
+MethodUnavailableError. Methods that disagree, or a component that is no orbit closure, are a
+ContradictionError.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import comb
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_until_limit
-from m2bridge.convert.printing import polynomial_text
+from m2bridge.convert.printing import (
+    degree_summary,
+    generator_lines,
+    ideal_macaulay2,
+    polynomial_text,
+)
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import explain_factoring_errors, ideal_sort_key, tidy
-from m2bridge.ideals.singular_locus_result import IdealSingularLocus, IrreducibleComponent
+from m2bridge.ideals.singular_locus_result import (
+    IdealSingularLocus,
+    IrreducibleComponent,
+    bound_text,
+)
 from m2bridge.ideals.varieties import most_minors
 from m2bridge.limits import clock, limited, share
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.closure import Closure, Strategy, closure
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.double_points import closure_dimension, double_points, why_no_double_points
 from m2bridge.maps.locus import (
+    ORIGIN,
+    ZERO,
     ComparedFindings,
     Component,
     LocusFindings,
     OrbitMethods,
+    OrbitStatus,
     known_orbits,
 )
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.maps.singular_locus_result import SingularLocus, components_of_primes
+from m2bridge.results import MAX_SHOWN_GENERATORS
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
 
 SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
@@ -254,11 +271,6 @@ def _planned_methods(
     degree at orbits), ``orbits`` (the Jacobian criterion at orbits) and ``jacobian``. The Jacobian
     criterion at orbits costs nothing once the ideal is known; where finding the ideal may take
     long, there are bounds at orbits, which need no ideal.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the chosen method does not apply.
     """
     _check_method(method, model, field)  # raises if it does not apply
     if method == "double-points":
@@ -290,8 +302,7 @@ def _check_method(method: SingularLocusMethod, model: Model, field: CoefficientF
 def _planned_methods_at_orbits(
     method: SingularLocusMethod, model: Model, orbit_methods: OrbitMethods, field: CoefficientField
 ) -> tuple[str, ...]:
-    """Return the names of the methods to try, in order, for a model whose orbits are known.
-
+    """Return the names of the methods to try, in order, for a model whose orbits are known;
     ``method`` is not ``double-points``, and applies to the model.
     """
     fibres_apply = not model.no_fibres(field)
@@ -311,16 +322,8 @@ def _planned_methods_at_orbits(
 
 
 def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
-    """Return the findings by double points in a list.
-
-    ``required`` says that the method was asked for by its name. The list is empty if the method
-    does not apply to the map and is not required. If a limit is reached, the findings are
-    unfinished.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the method is required and does not apply to the map.
+    """Return the findings by double points in a list; none if the method does not apply to the map
+    and is not ``required``, which is an error where it was asked for by its name.
     """
     # elimination and the Jacobian criterion have the rest of the time, if they are to run too
     half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
@@ -340,10 +343,8 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
 
 
 def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> bool:
-    """Whether ``auto`` ends with these findings by double points.
-
-    That is so if the method finished, and there are so many coordinates that the Jacobian
-    criterion, as a second opinion, may take long.
+    """Whether ``auto`` ends with these findings by double points: they finished, and there are so
+    many coordinates that the Jacobian criterion, as a second opinion, may take long.
     """
     finished = any(finding.components is not None for finding in findings)
     return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
@@ -352,15 +353,10 @@ def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> b
 def _findings_by_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
-    """Return the findings of the methods that need the ideal of the closure, in order.
+    """Return the findings of the methods of the plan that need the ideal of the closure, in order.
 
-    Parameters
-    ----------
-    plan : tuple of str
-        The methods to try; ``orbits`` and ``jacobian`` need the ideal.
-    second_opinion : bool
-        Whether ``jacobian`` is only a second opinion, to be left out where it is expensive and
-        ``orbits`` gave findings.
+    As a second opinion only, ``jacobian`` is left out where it is expensive and ``orbits`` gave
+    findings.
     """
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
     orbit_methods = model.orbit_methods()
@@ -376,7 +372,11 @@ def _findings_by_ideal(
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        is_expensive = _minor_count(ideal, dimension) > MAX_AUTO_CRITERION_MINORS
+        # the minors of the size of the codimension, of the Jacobian matrix of the generators
+        coordinate_count = len(ideal.ring.variables)
+        codimension = coordinate_count - dimension
+        minor_count = comb(len(ideal.generators), codimension) * comb(coordinate_count, codimension)
+        is_expensive = minor_count > MAX_AUTO_CRITERION_MINORS
         found_at_orbits = len(findings) > 0
         if "jacobian" in plan and not (second_opinion and found_at_orbits and is_expensive):
             findings.append(_by_jacobian(model, ideal, dimension))
@@ -385,22 +385,8 @@ def _findings_by_ideal(
     return findings
 
 
-def _minor_count(ideal: Ideal, dimension: int) -> int:
-    """Return the number of minors that the Jacobian criterion is about.
-
-    They are the minors of size c of the Jacobian matrix of the generators, where c is the
-    codimension of the variety of the ideal, whose affine dimension is ``dimension``.
-    """
-    coordinate_count = len(ideal.ring.variables)
-    codimension = coordinate_count - dimension
-    choices_of_rows = comb(len(ideal.generators), codimension)
-    choices_of_columns = comb(coordinate_count, codimension)
-    return choices_of_rows * choices_of_columns
-
-
 def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
-    """Return the closure with its whole ideal. If the time does not suffice, ``ideal`` is ``None``,
-    or a TimeLimitError is raised.
+    """Return the closure with its whole ideal, unless the time does not suffice.
 
     Elimination, which is instantaneous for small maps, is tried for a short time. Then ``closure``
     looks for generators by linear algebra, which counts if it proves that they are all. Elimination
@@ -429,20 +415,13 @@ def _closure_within_limits(
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Return findings by the Jacobian criterion, with selected minors, or all if they are few.
-
-    ``ideal`` is the ideal I of the closure, and ``dimension`` the dimension of the closure.
+    """Return findings by the Jacobian criterion for the ideal I of the closure, with selected
+    minors, or all if they are few.
 
     Hypothesis: I is prime, so that the variety is equidimensional and reduced. I is prime if it is
     the kernel of a ring map to a domain; where relations of the source leave that open, Macaulay2
     decides first. A reducible variety is singular where one of its components is singular, and
     where two of its components meet: then the criterion is applied to each component.
-
-    Raises
-    ------
-    ContradictionError
-        If the orbits of the model are known, and a component of the singular locus is not an orbit
-        closure.
     """
     # A closure that is the whole space is smooth.
     if dimension == len(ideal.ring.variables):
@@ -470,13 +449,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 
 
 def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Return what the Jacobian criterion finds on a reducible variety.
-
-    The findings have the components of its singular locus; or, if a limit was reached, the
-    components that were ``proved`` until then, and ``rest_dimension``, an upper bound for the
-    dimension of all others. ``ideal`` is the ideal of the variety, of affine dimension
-    ``dimension``.
-    """
+    """Return what the Jacobian criterion finds on a reducible variety."""
     locus = ideal.singular_locus()
     components = None
     if locus.components is not None:
@@ -503,11 +476,8 @@ def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
 
 
 def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
-    """Return the Macaulay2 program of the Jacobian criterion for an ideal.
-
-    ``ideal`` maps names in the template to their values: those of an ideal that is known, by
-    :func:`~m2bridge.convert.m2_syntax.ring_values`, or those of its elimination, by
-    :func:`~m2bridge.maps.completeness.elimination_values`.
+    """Return the Macaulay2 program of the Jacobian criterion for an ideal, by the values of the
+    template for an ideal that is known, or for its elimination.
     """
     # up to `most_minors` minors of a component are all taken at once; of more, some are selected
     values = {**ideal, "title": model.title, "most_minors": most_minors("auto")}
@@ -523,23 +493,9 @@ def _compare_and_combine(
 ) -> SingularLocus:
     """Compare the findings of all methods, and return the result of the last one that finished.
 
-    Parameters
-    ----------
-    findings : iterable of LocusFindings
-        In the order in which the methods ran, at least one.
-    model : Model
-    field : CoefficientField
-    ideals : bool
-        Whether the components of the result are to have their ideals. For models without orbits,
-        whose methods find the ideals first, they always have them.
-    one_method_suffices : bool
-        Whether one method that finished is enough. Then the limits of other methods are remarks;
-        otherwise the result is ``unfinished``.
-
-    Raises
-    ------
-    ContradictionError
-        If two methods disagree.
+    ``ideals`` says whether components are to have their ideals; for models without orbits, whose
+    methods find the ideals first, they always have them. If one method suffices, the limits of
+    others are remarks; otherwise the result is ``unfinished``.
     """
     compared = ComparedFindings(tuple(findings))  # raises if two methods disagree
     components = compared.components  # `None` if no method finished
@@ -547,8 +503,10 @@ def _compare_and_combine(
     if one_method_suffices and components is not None:
         remarks, limits = (*remarks, *limits), ()
     keep_ideals = ideals or model.orbit_methods() is None
-    if components is not None:
-        components = _with_or_without_ideals(components, model, field, keep_ideals=keep_ideals)
+    if components is not None and keep_ideals:
+        components = tuple(_with_ideal(component, model, field) for component in components)
+    elif components is not None:
+        components = tuple(replace(component, ideal=None) for component in components)
     uses_engine = keep_ideals or compared.uses_engine
     return SingularLocus(
         model=model,
@@ -566,28 +524,9 @@ def _compare_and_combine(
     )
 
 
-def _with_or_without_ideals(
-    components: Iterable[Component], model: Model, field: CoefficientField, *, keep_ideals: bool
-) -> tuple[Component, ...]:
-    """Return the components without their ideals; with them if ``keep_ideals`` is true.
-
-    Ideals of orbit closures that were not computed yet are found by elimination.
-    """
-    if keep_ideals:
-        return tuple(_with_ideal(component, model, field) for component in components)
-    return tuple(replace(component, ideal=None) for component in components)
-
-
 def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:
-    """Return the component with its ideal and degree, by elimination of its parametrization.
-
-    The component is unchanged if it has an ideal already, is not an orbit closure, or elimination
-    did not finish.
-
-    Raises
-    ------
-    ContradictionError
-        If dimension or degree differ from the known values.
+    """Return the component with its ideal and degree, by elimination of its parametrization, where
+    it is an orbit closure without ideal, and elimination finishes.
     """
     if component.ideal is not None or component.orbit is None:
         return component
@@ -600,16 +539,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         return component
     if variety.ideal is None or variety.degree is None:
         return component
-    _compare_with_elimination(component, variety)  # raises if they contradict each other
-    return replace(component, degree=variety.degree, ideal=variety.ideal)
-
-
-def _compare_with_elimination(component: Component, variety: Closure) -> None:
-    """Raise ContradictionError if a component, an orbit closure, has another dimension or degree
-    than the closure of its parametrization by elimination, which knows nothing of the group.
-
-    A degree that is not known is not compared.
-    """
+    # elimination knows nothing of the group; a degree that is not known is not compared
     same_dimension = component.dimension == variety.dimension
     same_degree = component.degree in (None, variety.degree)
     if not (same_dimension and same_degree):
@@ -618,3 +548,281 @@ def _compare_with_elimination(component: Component, variety: Closure) -> None:
             f" {component.degree} by its group action and formula, but {variety.dimension} and"
             f" {variety.degree} by elimination"
         )
+    return replace(component, degree=variety.degree, ideal=variety.ideal)
+
+
+MAX_SHOWN_EQUATION_CHARS = 60
+"""The largest number of characters of equations in a table."""
+
+SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
+"""The words for whether a point is singular."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingularLocus(Result):
+    """The singular locus of the Zariski closure.
+
+    Parameters
+    ----------
+    model : Model
+    field : CoefficientField
+    method : str
+        The names of the methods that finished; of all that ran if none did.
+    variety_dimension : int or None
+        Affine dimension of the closure itself.
+    orbits : tuple of OrbitStatus
+        Every orbit of nonzero points, or those that were done if the computation is ``unfinished``;
+        empty for models whose orbits are not known.
+    components : tuple of Component or None
+        ``None`` when the computation did not finish or left orbits undecided; empty when the
+        closure is smooth.
+    remarks : tuple of str
+        Which methods were compared, and which assumptions were made.
+    engine_version : str
+        Empty if no engine was asked.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached, or the orbits that are undecided.
+    proved : tuple of Component
+        If the Jacobian criterion reached a limit: components that were proved until then.
+    rest_dimension : int or None
+        In that case an upper bound for the dimension of all further components; −1 if there are no
+        further ones. ``None`` in all other cases, or if no bound is known.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> u, v = symbols("u v")
+    >>> umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
+    >>> locus = singular_locus(umbrella)
+    >>> locus.variety_dimension, locus.dimension
+    (2, 1)
+    """
+
+    model: Model
+    field: CoefficientField
+    method: str
+    variety_dimension: int | None
+    orbits: tuple[OrbitStatus, ...]
+    components: tuple[Component, ...] | None
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+    proved: tuple[Component, ...] = ()
+    rest_dimension: int | None = None
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension of the singular locus; −1 when it is empty, ``None`` if not known."""
+        if self.components is None:
+            return None
+        return max((component.dimension for component in self.components), default=-1)
+
+    @property
+    def zero_tangent_dimension(self) -> int | None:
+        """Tangent dimension of the closure at the zero function; ``None`` unless orbits are listed.
+
+        It is the number of linearly independent coordinates, since the closure is a cone: at zero
+        only linear equations have a differential that is not zero.
+        """
+        orbit_methods = self.model.orbit_methods()
+        if orbit_methods is None or not self.orbits:
+            return None
+        return orbit_methods.independent_count
+
+    def to_sheet(self) -> Sheet:
+        """Return the dimensions, a table of the orbits, the components, and the ideals that were
+        computed.
+        """
+        title = f"Singular locus of the Zariski closure of the {self.model.title}"
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.orbits:
+            orbit = self.orbits[0].orbit  # all orbits of a family have the same header and legend
+            rows = [
+                (*one.orbit.cells, one.dimension, one.tangent.cell, SINGULAR[one.singular])
+                for one in self.orbits
+            ]
+            # the last column, without a name, says whether the orbit is singular
+            header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+            blocks.append(Table(header, rows, orbit.LEGEND))
+        components = self.components or self.proved
+        if components:
+            blocks += _component_blocks(components)
+        return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return orbits, components, and the methods that were compared, for ``json.dumps``."""
+        components = None
+        if self.components is not None:
+            components = [_component_json(component) for component in self.components]
+        engine = self.engine_version or None
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
+            "dimension": self.dimension,
+            "variety_dimension": self.variety_dimension,
+            "method": self.method,
+            "orbits": [status.to_json() for status in self.orbits],
+            "zero_tangent_dimension": self.zero_tangent_dimension,
+            "components": components,
+            "remarks": list(self.remarks),
+            "unfinished": self.unfinished or None,
+            "proved": [_component_json(c) for c in self.proved],
+            "rest_dimension": self.rest_dimension,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return Macaulay2 programs for the computed ideals of components; else a comment."""
+        programs = []
+        for component in self.components or ():
+            if component.ideal is not None:
+                comment = f"-- {printable(component.description)}"
+                programs.append(f"{comment}\n{ideal_macaulay2(component.ideal)}")
+        return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
+
+
+def zero_text(tangent: int | None, dimension: int | None) -> str | None:
+    """Return in words the tangent dimension at zero, and whether zero is singular on a closure of
+    this dimension; ``None`` if one of them is not known.
+    """
+    if tangent is None or dimension is None:
+        return None
+    # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
+    kind = SINGULAR[tangent > dimension]  # "singular" or "smooth"
+    return f"{kind}, with a tangent space of dimension {tangent}"
+
+
+def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    """Return names and values of the results about the singular locus."""
+    facts: list[tuple[str, object]] = []
+    if locus.dimension == -1:
+        facts.append(("singular locus", "empty: the closure is smooth"))
+    elif locus.dimension is not None:
+        facts.append(("singular locus", f"dimension {locus.dimension}"))
+    if locus.variety_dimension is not None:
+        facts.append(("closure", f"dimension {locus.variety_dimension}"))
+    return [
+        *facts,
+        ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+        *(("remark", remark) for remark in locus.remarks),
+        ("not finished", locus.unfinished or None),
+        # how large further components can be, which were not found
+        ("not decided", bound_text(locus.rest_dimension)),
+    ]
+
+
+def _component_json(component: Component) -> dict[str, Any]:
+    """Return a component for ``json.dumps``."""
+    generators = None
+    if component.ideal is not None:
+        generators = [polynomial_text(generator) for generator in component.ideal.generators]
+    return {
+        "description": component.description,
+        "orbit": None if component.orbit is None else component.orbit.to_json(),
+        "dimension": component.dimension,
+        "degree": component.degree,
+        "generators": generators,
+    }
+
+
+def _component_blocks(components: Sequence[Component]) -> Iterator[Block]:
+    """Yield a table of the components, then the generators of each ideal that was computed."""
+    header = ("component of the singular locus", "dimension", "degree", "equations")
+    # without ideals the last column, that of equations, would be empty
+    has_ideals = any(component.ideal is not None for component in components)
+    column_count = 4 if has_ideals else 3
+    rows = [_component_row(component)[:column_count] for component in components]
+    yield Table(header[:column_count], rows)
+    for component in components:
+        if component.ideal is not None:
+            yield generator_lines(component.ideal, f"{component.description}:")
+
+
+def _component_row(component: Component) -> tuple[object, ...]:
+    """Return the row of a component: description, dimension, degree and equations.
+
+    For equations there are the generators of its ideal if they are few and short, else how many
+    there are of each degree; a dash without an ideal.
+    """
+    equations, ideal = "–", component.ideal
+    if ideal is not None:
+        generators = ", ".join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))
+        equations = f"V({generators})"
+        too_many = len(ideal.generators) > MAX_SHOWN_GENERATORS
+        if too_many or len(generators) > MAX_SHOWN_EQUATION_CHARS:
+            equations = degree_summary(ideal.generator_degrees)
+    degree = value_text(component.degree)
+    return component.description, component.dimension, degree, equations
+
+
+def _formulas(locus: SingularLocus) -> list[str]:
+    """Return one formula in LaTeX, if the components are known: their union, each with its
+    dimension and degree; those without a name of their own are C_1, C_2, …, by their places.
+    """
+    if locus.components is None:
+        return []
+    components = []
+    for number, component in enumerate(locus.components, 1):
+        name = f"C_{{{number}}}"
+        if component.orbit is not None:
+            name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
+        elif component.description in (ZERO, ORIGIN):
+            name = r"\{0\}"
+        degree = "" if component.degree is None else rf",\ \deg {component.degree}"
+        components.append(rf"{name}\;(\dim {component.dimension}{degree})")
+    union = r" \;\cup\; ".join(components) or r"\varnothing"
+    return [rf"\operatorname{{Sing}} = {union}"]
+
+
+def components_of_primes(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
+    """Return the components with these prime ideals, by decreasing dimension, then by
+    description.
+    """
+    components = []
+    for prime, dimension, degree in primes:
+        components.append(_component_of_prime(model, Ideal.of(prime), dimension, degree))
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return tuple(components)
+
+
+def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
+    """Return the variety of a prime ideal, over a perfect field, as a component of the singular
+    locus, with its orbit if the model knows orbits and the variety is not the point zero.
+
+    The point zero has no orbit, and only its description says what it is: in a model that knows
+    orbits the zero function, since coordinates are coefficients of functions there; in any other
+    model the origin of the space of the coordinates.
+    """
+    # A prime ideal of dimension 0 that is generated by monomials is generated by all variables: its
+    # point is zero.
+    is_zero = dimension == 0 and all(len(generator) == 1 for generator in prime.generators)
+    orbit_methods = model.orbit_methods()
+    orbit = None
+    if orbit_methods is None:
+        description = ORIGIN if is_zero else _variety_in_words(prime, dimension, degree)
+    elif is_zero:
+        description = ZERO
+    else:
+        orbit = orbit_methods.identify(prime, dimension)
+        if orbit is None:
+            raise errors.ContradictionError(
+                f"a minimal prime of dimension {dimension} and degree {degree} of the singular"
+                " locus is not an orbit closure, although the singular locus is invariant under the"
+                " group"
+            )
+        description = f"closure of the orbit {orbit}"
+    return Component(
+        description=description, orbit=orbit, dimension=dimension, degree=degree, ideal=prime
+    )
+
+
+def _variety_in_words(prime: Ideal, dimension: int, degree: int) -> str:
+    """Return what the variety of a prime ideal is: of positive dimension, a point, or points. Over
+    a perfect field the degree of a finite variety is its number of points over the algebraic
+    closure.
+    """
+    if dimension > 0:
+        return f"irreducible component of dimension {dimension}"
+    if degree == 1:
+        return "a point"
+    return f"{degree} points, conjugate over {prime.ring.field}"

@@ -1,14 +1,14 @@
 """The space of dimension 3 by which a closure is cut, and a box in it.
 
 A slice is the part of the closure in the space. On the space every coordinate of the closure is a
-polynomial of degree ≤ 1 in three variables; some of them are coordinates themselves.
+polynomial of degree ≤ 1 in three variables; some of them are coordinates themselves. What does not
+define such a space, or a box, is an InvalidCaseError.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from numbers import Rational
 
 from flint import fmpq
@@ -33,41 +33,16 @@ Values = Mapping[str, Expr | Rational | int]
 
 @dataclass(frozen=True, slots=True)
 class SliceSpace:
-    """An affine-linear space of dimension 3 among the points of a closure, and a box in it.
+    """An affine-linear space of dimension 3 among the points of a closure, and a box in it."""
 
-    Parameters
-    ----------
-    ring : PolynomialRing
-        The ring of polynomials in the three variables, over QQ.
-    forms : mapping from coordinate to polynomial
-        Every coordinate of the closure, in their order, as a polynomial of degree ≤ 1 in the
-        variables.
-    box : mapping from variable to (fmpq, fmpq)
-        The interval of each variable.
-    """
-
-    ring: PolynomialRing
-    forms: Mapping[str, PolyElement]
-    box: Mapping[str, tuple[fmpq, fmpq]]
+    ring: PolynomialRing  # of polynomials in the three variables, over QQ
+    forms: Mapping[str, PolyElement]  # every coordinate of the closure, in their order
+    box: Mapping[str, tuple[fmpq, fmpq]]  # the interval of each variable
 
     @classmethod
     def of(cls, names: Sequence[str], values: Values, box: Mapping[str, Span] | Span) -> SliceSpace:
-        """Return the space in which some coordinates have given values.
-
-        Parameters
-        ----------
-        names : sequence of str
-            All coordinates of the closure.
-        values : mapping from coordinate to number or expression
-            A coordinate without a value is a variable of its own name.
-        box : interval, or mapping from variable to interval
-            One interval is for all three variables.
-
-        Raises
-        ------
-        InvalidCaseError
-            If a name is not a coordinate, there are not three variables, an expression is not of
-            degree ≤ 1, or the intervals are not valid.
+        """Return the space in which some coordinates have given values; one without a value is a
+        variable of its own name. One interval is for all three variables.
         """
         variables = _slice_variables(names, values)
         ring = PolynomialRing(QQ, variables)
@@ -75,9 +50,8 @@ class SliceSpace:
         return cls(ring, forms, _rational_box(variables, box))
 
     def restrict(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
-        """Return polynomials in the coordinates as polynomials in the variables of the space.
-
-        Those that are zero on the space are left out.
+        """Return polynomials in the coordinates, but for those that are zero on the space, as
+        polynomials in its variables.
         """
         on_the_space = map(self._substitute, polynomials)
         return [polynomial for polynomial in on_the_space if polynomial != 0]
@@ -87,10 +61,8 @@ class SliceSpace:
         return substitute(polynomial, list(self.forms.values()))
 
     def criterion(self, model: Model) -> WithoutRealWeights | None:
-        """Return the criterion of a model for points without real weights, in the variables of the
-        space; ``None`` if the model has none.
-
-        The polynomials of its ``zero`` that vanish on the space are left out.
+        """Return the criterion of a model for points without real weights, on the space, if it has
+        one.
         """
         criterion = model.without_real_weights()
         if criterion is None:
@@ -102,21 +74,25 @@ class SliceSpace:
 
 
 def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
-    """Return the three variables of a slice: the symbols in values, and coordinates without value.
-
-    They are in the order in which they occur in ``values``, then in ``names``, the coordinates.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a value belongs to no coordinate or is no expression, a symbol in it has the name of a
-        coordinate, or there are not three variables.
+    """Return the three variables of a slice: the symbols in values, then coordinates
+    without value.
     """
     check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
     variables: dict[str, None] = {}  # a set whose elements keep their order
     for name, value in values.items():
-        _check_is_coordinate(name, names)
-        variables |= dict.fromkeys(_symbols_in(name, value))
+        if not isinstance(name, str):  # such as a symbol of SymPy
+            kind = type(name).__name__
+            reason = f"a coordinate is named by text, one of {first_names(names)}, not by a {kind}"
+            raise InvalidCaseError("coordinates", reason)
+        if name not in names:
+            reason = f"'{name:.60}' is not a coordinate: they are {first_names(names)}"
+            raise InvalidCaseError("coordinates", reason)
+        try:
+            symbols = sympify(value, strict=True).free_symbols
+        except SympifyError:  # text too, which SymPy would run as a program
+            reason = f"{name}: {value!r:.60} is neither a number nor an expression"
+            raise InvalidCaseError("coordinates", reason) from None
+        variables |= dict.fromkeys(sorted(map(str, symbols)))
     for name in variables:
         if name in names:
             reason = f"'{name}' is a coordinate: give the variable another name"
@@ -128,48 +104,11 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     return tuple(variables)
 
 
-def _check_is_coordinate(name: object, names: Sequence[str]) -> None:
-    """Raise InvalidCaseError if ``name`` is not one of the ``names`` of the coordinates.
-
-    It may also be of another type, such as a symbol of SymPy.
-    """
-    if not isinstance(name, str):
-        kind = type(name).__name__
-        reason = f"a coordinate is named by text, one of {first_names(names)}, not by a {kind}"
-        raise InvalidCaseError("coordinates", reason)
-    if name not in names:
-        reason = f"'{name:.60}' is not a coordinate: they are {first_names(names)}"
-        raise InvalidCaseError("coordinates", reason)
-
-
-def _symbols_in(name: str, value: Expr | Rational | int) -> list[str]:
-    """Return the names of the symbols in the value of the coordinate ``name``, sorted.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the value is neither a number nor an expression.
-    """
-    try:
-        symbols = sympify(value, strict=True).free_symbols
-    except SympifyError:  # text too, which SymPy would run as a program
-        reason = f"{name}: {value!r:.60} is neither a number nor an expression"
-        raise InvalidCaseError("coordinates", reason) from None
-    return sorted(map(str, symbols))
-
-
 def _coordinate_form(
     name: str, value: Expr | Rational | int | None, ring: PolynomialRing
 ) -> PolyElement:
-    """Return the value of a coordinate as a polynomial of degree at most 1 in the ring of the
-    slice.
-
-    ``value`` is ``None`` for a coordinate that is a variable of the ring, with the same ``name``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the value is not such a polynomial.
+    """Return the value of a coordinate, or the variable of its name, as a polynomial of degree at
+    most 1.
     """
     if value is None:
         return ring.sympy_ring.gens[ring.variables.index(name)]
@@ -185,15 +124,7 @@ def _coordinate_form(
 def _rational_box(
     variables: Sequence[str], box: Mapping[str, Span] | Span
 ) -> dict[str, tuple[fmpq, fmpq]]:
-    """Return the interval of each variable, with its two rational ends.
-
-    ``box`` maps each variable to its interval, or is one interval for all of them.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the variables with intervals are not all variables, or an interval is not valid.
-    """
+    """Return the interval of each variable, with its two rational ends."""
     intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     missing_or_unknown = set(intervals) ^ set(variables)
     if missing_or_unknown:
@@ -204,15 +135,14 @@ def _rational_box(
 
 
 def _rational_interval(name: str, interval: Span) -> tuple[fmpq, fmpq]:
-    """Return the two ends of the interval of the variable ``name``, as rational numbers of FLINT.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the interval has not two exact ends or is empty, or floats cannot represent its ends or
-        its length.
+    """Return the two ends of the interval of a variable, which are exact, and which floats can
+    represent with the length.
     """
-    low, high = _exact_ends(name, interval)
+    try:
+        low, high = map(fraction, interval)
+    except (TypeError, ValueError, AttributeError):  # such as 1, (1,) and (0.5, 1)
+        reason = f"{interval!r:.60} is not an interval for {name}: give two integers or fractions"
+        raise InvalidCaseError("box", reason) from None
     if low >= high:
         reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
         raise InvalidCaseError("box", reason)
@@ -223,19 +153,3 @@ def _rational_interval(name: str, interval: Span) -> tuple[fmpq, fmpq]:
         reason = f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
         raise InvalidCaseError("box", f"{reason}: floats show it")
     return flint_rational(low), flint_rational(high)
-
-
-def _exact_ends(name: str, interval: Span) -> tuple[Fraction, Fraction]:
-    """Return the ends of the interval of a variable, as fractions.
-
-    Raises
-    ------
-    InvalidCaseError
-        If they are not two exact numbers.
-    """
-    try:
-        low, high = map(fraction, interval)
-    except (TypeError, ValueError, AttributeError):  # such as 1, (1,) and (0.5, 1)
-        reason = f"{interval!r:.60} is not an interval for {name}: give two integers or fractions"
-        raise InvalidCaseError("box", reason) from None
-    return low, high

@@ -2,8 +2,9 @@
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
 a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
-piece lies as a whole among the functions of real weights or outside: the sign by which a
-criterion of the family decides this is constant on it. The proof is in docs/pictures.md.
+piece lies as a whole among the functions of real weights or outside: the sign by which a criterion
+of the family decides this is constant on it. The proof is in docs/pictures.md. ``fineness`` is
+about the number of points that are computed along a side of the box.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from flint import fmpq_mpoly
 from sympy.polys.rings import PolyElement
@@ -28,8 +29,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.model import Model, WithoutRealWeights
 from m2bridge.maps.polynomial_map_model import Case
 from m2bridge.maps.slice_space import SliceSpace, Span, Values
@@ -54,18 +54,10 @@ LEAST_FINENESS, MOST_FINENESS = 4, 200
 @dataclass(frozen=True, slots=True)
 class SingularComponent:
     """A curve, or points, on the surface, irreducible over QQ: a component of the singular locus,
-    or of the part where functions may lack real weights.
-
-    Parameters
-    ----------
-    prime : Ideal
-        Its prime ideal, in the ring of the slice.
-    dimension : int
-        1 for a curve, 0 for points; 2 for a component of the surface where functions may lack
-        real weights.
+    or of the part where functions may lack real weights, which may be one of the surface too.
     """
 
-    prime: Ideal
+    prime: Ideal  # in the ring of the slice
     dimension: int
 
 
@@ -147,7 +139,11 @@ class SliceSurface(SurfaceResult):
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
         ]
-        rows = [_piece_row(piece) for piece in self.pieces]
+        rows = []
+        for piece in self.pieces:
+            singular = "singular" if piece.singular else ""
+            example = _assignments_text(piece.sample or {})
+            rows.append((piece.kind, singular, piece.place, example))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
         formula = equation_latex(self.equation)
@@ -195,14 +191,6 @@ def _component_json(component: SingularComponent) -> dict[str, Any]:
     """Return a component with its equations, for ``json.dumps``."""
     generators = list(map(polynomial_text, component.prime.generators))
     return {"dimension": component.dimension, "generators": generators}
-
-
-def _piece_row(piece: Piece) -> tuple[str, str, str, str]:
-    """Return the row of a piece: its kind; ``singular`` if the surface is singular at its points,
-    else empty; the place of its points; and a rational one of them, empty if none was found.
-    """
-    singular = "singular" if piece.singular else ""
-    return piece.kind, singular, piece.place, _assignments_text(piece.sample or {})
 
 
 def _piece_json(piece: Piece) -> dict[str, Any]:
@@ -274,38 +262,6 @@ def slice_surface(
         raise InvalidCaseError(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
-    result = _closure_over_the_rationals(case)
-    if coordinates is None:
-        coordinates = {}
-    space = SliceSpace.of(result.model.coordinate_names(), coordinates, box)
-    components = _SliceComponents.of(result, space)  # raises if they are not surfaces
-    found = components.pieces_until_limit(fineness)
-    criterion = components.criterion
-    return SliceSurface(
-        model=result.model,
-        coordinates=space.forms,
-        equation=components.equation,
-        singular=tuple(components.primes("singular")),
-        pieces=found.pieces,
-        box={name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
-        decided_by="" if criterion is None else criterion.reason,
-        engine_version=current().version,
-        seconds=clock().seconds,
-        unfinished=found.unfinished,
-    )
-
-
-def _closure_over_the_rationals(case: Case | Closure) -> Closure:
-    """Return the closure of a case over QQ, or the case itself if it is a closure; with its whole
-    ideal.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the case is a closure over a finite field.
-    MethodUnavailableError, TimeLimitError
-        If the ideal is not proved complete.
-    """
     result = case if isinstance(case, Closure) else closure(case)
     if result.field != QQ:
         reason = f"must be a closure over QQ, not {result.field}, since real points are found"
@@ -313,50 +269,62 @@ def _closure_over_the_rationals(case: Case | Closure) -> Closure:
     # a part of the equations would cut out more than the slice of the closure
     if result.ideal is None or not result.completeness.proved:
         raise result.incomplete()
-    return result
-
-
-class FoundPieces(NamedTuple):
-    """The pieces that were found, and the limit that ended the search; empty if all were found."""
-
-    pieces: tuple[Piece, ...]
-    unfinished: str
+    if coordinates is None:
+        coordinates = {}
+    space = SliceSpace.of(result.model.coordinate_names(), coordinates, box)
+    components = _SliceComponents.of(result, space)  # raises if they are not surfaces
+    # each piece is kept at once, so that a limit leaves those that were found
+    pieces: list[Piece] = []
+    unfinished = ""
+    try:
+        for piece in components.pieces(fineness):
+            components.confirm(piece)
+            pieces.append(piece)
+    except TimeLimitError as limit:
+        unfinished = f"there may be more pieces: {limit}"
+    criterion = components.criterion
+    return SliceSurface(
+        model=result.model,
+        coordinates=space.forms,
+        equation=components.equation,
+        singular=tuple(components.primes("singular")),
+        pieces=tuple(pieces),
+        box={name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
+        decided_by="" if criterion is None else criterion.reason,
+        engine_version=current().version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _SliceComponents:
-    """The components of a slice by Macaulay2, and the pieces that their real points form.
-
-    Parameters
-    ----------
-    model : Model
-    space : SliceSpace
-    criterion : WithoutRealWeights or None
-        The criterion for functions of real weights, on the space, if the model has one.
-    answer : Answer
-        To the program of :func:`slice_script`: ``components`` of the slice, of which the product
-        of the equations is ``equation``; components ``singular`` of its singular locus; and
-        components ``exceptional`` of the part where all polynomials in ``criterion.zero`` vanish.
+    """The components of a slice by the answer to :func:`slice_script`, and the pieces that their
+    real points form.
     """
 
     model: Model
     space: SliceSpace
-    criterion: WithoutRealWeights | None
+    criterion: WithoutRealWeights | None  # on the space
     answer: Answer
 
     @classmethod
     def of(cls, result: Closure, space: SliceSpace) -> _SliceComponents:
-        """Return the components of the slice of a closure, whose whole ideal is known, by a space.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the slice is empty, or one of its components is not a surface.
+        """Return the components of the slice of a closure, whose whole ideal is known, by a space;
+        InvalidCaseError unless they are surfaces.
         """
         criterion = space.criterion(result.model)
         exceptional = () if criterion is None else criterion.zero
         answer = answer_to(slice_script(result, space, exceptional))
-        _check_one_surface(answer)
+        codimensions = answer.integers("codimensions")
+        if set(codimensions) != {1}:
+            # codimensions are those in the space of dimension 3
+            dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
+            place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
+            raise InvalidCaseError(
+                "coordinates",
+                f"this space meets the closure {place}, and a surface has dimension 2 only",
+            )
         return cls(model=result.model, space=space, criterion=criterion, answer=answer)
 
     @property
@@ -372,41 +340,15 @@ class _SliceComponents:
         return Ideal(ring, tuple(g.set_ring(ring.sympy_ring) for g in ideal.generators))
 
     def primes(self, name: str) -> list[SingularComponent]:
-        """Return the prime ideals in the list ``name`` of the answer, with their dimensions.
-
-        ``name`` is ``singular``, or ``exceptional`` if the answer has this list.
+        """Return the prime ideals in the list ``singular`` or ``exceptional`` of the answer, with
+        their dimensions.
         """
         primes = map(self.in_ring_of_slice, self.answer.ideals(name))
         dimensions = self.answer.integers(f"{name}_dimensions")
         return list(map(SingularComponent, primes, dimensions))
 
-    def pieces_until_limit(self, fineness: int) -> FoundPieces:
-        """Return the pieces, each confirmed by membership, that are found before a limit on time.
-
-        ``fineness`` is about the number of points that are computed along a side of the box.
-
-        Raises
-        ------
-        ContradictionError
-            If the place of a piece is not that of its rational point.
-        """
-        pieces: list[Piece] = []
-        try:
-            # each piece is kept at once, so that a limit leaves those that were found
-            for piece in self.pieces(fineness):
-                self.confirm(piece)
-                pieces.append(piece)
-        except TimeLimitError as limit:
-            return FoundPieces(tuple(pieces), f"there may be more pieces: {limit}")
-        return FoundPieces(tuple(pieces), unfinished="")
-
     def pieces(self, fineness: int) -> Iterator[Piece]:
-        """Yield the pieces of the surface, then those of the curves and points on it.
-
-        The curves and points are the components of the singular locus, and those of the part of the
-        surface where functions may lack real weights. ``fineness`` is about the number of points
-        that are computed along a side of the box.
-        """
+        """Yield the pieces of the surface, then those of the curves and points on it."""
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
             (surface,) = to_flint(component.generators)  # a component has one equation
             cuts = to_flint(self._deciding_polynomials(component))
@@ -422,12 +364,11 @@ class _SliceComponents:
 
     def _deciding_polynomials(self, prime_ideal: Ideal) -> list[PolyElement]:
         """Return a list of the polynomials, at most one, whose sign decides which points of the
-        variety of a prime ideal are functions of real weights.
+        variety of a prime ideal are functions of real weights, and at whose zeros pieces end.
 
         By the criterion, points without real weights are those where all of ``zero`` vanish and
-        ``positive`` > 0; so ``positive`` decides. It is in a list since the functions that compute
-        pieces take a list of polynomials, at whose zeros pieces end. The list is empty if there is
-        no criterion, or all general points of the variety have real weights.
+        ``positive`` > 0; so ``positive`` decides. The list is empty if there is no criterion, or
+        all general points of the variety have real weights.
         """
         if self.criterion is None:
             return []
@@ -443,10 +384,8 @@ class _SliceComponents:
 
     def _curves_and_points(self) -> Iterator[tuple[Ideal, bool]]:
         """Yield the prime ideals of curves and points on the surface, each with whether the surface
-        is singular there.
-
-        They are the components of the singular locus, and those exceptional components, where
-        functions may lack real weights, that are not contained in the singular locus.
+        is singular there: the components of the singular locus, and those exceptional components,
+        where functions may lack real weights, that are not contained in it.
         """
         singular = [component.prime for component in self.primes("singular")]
         for prime in singular:
@@ -466,13 +405,7 @@ class _SliceComponents:
 
         Its place is outside the functions of real weights if one of the polynomials ``cuts`` is
         positive at a point of the cell, else among them; the criterion gives no cuts where all
-        points are functions of real weights. Without a criterion the place is undecided.
-        ``singular`` says whether the surface is singular at the points of the piece.
-
-        Raises
-        ------
-        ContradictionError
-            If the sign at that point is not decided.
+        points are functions of real weights.
         """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:
@@ -489,9 +422,8 @@ class _SliceComponents:
         return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
 
     def confirm(self, piece: Piece) -> None:
-        """Raise ContradictionError if the place of a piece is not that of its rational point.
-
-        Without a criterion or a rational point nothing is compared.
+        """Raise ContradictionError if the place of a piece is not that of its rational point, if it
+        has one.
         """
         if self.criterion is None or piece.sample is None:
             return
@@ -508,34 +440,14 @@ class _SliceComponents:
             )
 
 
-def _check_one_surface(answer: Answer) -> None:
-    """Raise InvalidCaseError unless all components of the slice are surfaces."""
-    codimensions = answer.integers("codimensions")
-    if set(codimensions) == {1}:
-        return
-    # codimensions are those in the space of dimension 3
-    dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
-    place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
-    raise InvalidCaseError(
-        "coordinates", f"this space meets the closure {place}, and a surface has dimension 2 only"
-    )
-
-
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
     """Return the Macaulay2 program for the components of the slice, and its singular points.
 
     Its answers are the prime ideals ``components`` of the slice with their ``codimensions`` in the
-    space. If these are all 1, there are also ``equation``; the prime ideals ``singular`` with
-    ``singular_dimensions``; and, unless the argument ``exceptional`` is empty, the prime ideals
-    ``exceptional`` with ``exceptional_dimensions``.
-
-    Parameters
-    ----------
-    result : Closure
-        The closure, with its whole ideal.
-    space : SliceSpace
-    exceptional : sequence of polynomials in the variables of the space
-        Where they vanish on the slice, functions may lack real weights.
+    space. If these are all 1, there are also ``equation``, the product of their equations; the
+    prime ideals ``singular`` with ``singular_dimensions``; and, unless the argument ``exceptional``
+    is empty, the prime ideals ``exceptional``, where it vanishes on the slice and functions may
+    lack real weights, with ``exceptional_dimensions``.
     """
     assert result.ideal is not None
     # the template needs at least one generator

@@ -2,8 +2,10 @@
 
 The map x_j = c_j t^(a_j) satisfies a binomial for each integer vector u with Σ u_j a_j = 0. These
 vectors are a lattice, and the binomials of a Markov basis of it generate the ideal; 4ti2 or
-Normaliz finds one. Where neither is installed, those of any basis are saturated by Macaulay2.
-Source: Sturmfels, *Gröbner Bases and Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
+Normaliz finds one. Where neither is installed, those of any basis are saturated by Macaulay2. The
+``columns`` are the a_j, and ``independent`` is the map in linearly independent coordinates. What a
+lattice or a program does not give is a MethodUnavailableError. Source: Sturmfels, *Gröbner Bases
+and Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
 """
 
 import shutil
@@ -45,15 +47,8 @@ def is_monomial(polynomial_map: PolynomialMap) -> bool:
 
 
 def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
-    """Return for each coordinate the exponents a_j of its image c_j t^(a_j).
-
-    The coordinates of the map are linearly independent.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the image of a coordinate is not a scalar times a monomial, or is a constant; or if the
-        map has no coordinates, since those from which independent ones were taken are all zero.
+    """Return for each coordinate the exponents a_j of its image c_j t^(a_j), none of which is
+    constant.
     """
     if not independent.images:
         raise MethodUnavailableError(f"all coordinates are zero; {ELIMINATE}")
@@ -69,8 +64,7 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
 
 
 def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """Return a short basis over ZZ of all integer vectors u with Σ u_j a_j = 0, where a_j are the
-    columns.
+    """Return a short basis over ZZ of all integer vectors u with Σ u_j a_j = 0.
 
     The vectors (Σ u_j a_j | u) form the lattice spanned by the rows (a_j | e_j), where e_j are the
     unit vectors. Its Hermite normal form is another basis of this lattice, in echelon form; so the
@@ -103,9 +97,8 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
 
 
 def _with_positive_leading_entry(vector: IntegerVector) -> IntegerVector:
-    """Return the vector or its negative, so that the first entry that is not zero is positive.
-
-    The binomials of both generate the same ideal.
+    """Return the vector or its negative, which gives the same ideal, so that its first nonzero
+    entry is positive.
     """
     leading_entry = next(filter(None, vector))  # the vector is not zero
     if leading_entry > 0:
@@ -119,10 +112,8 @@ def markov_program() -> Path | None:
 
 
 def installed_markov_programs() -> Iterator[Path]:
-    """Yield the installed programs for Markov bases, preferred ones first.
-
-    They are that of 4ti2 on the path, as Debian installs it; that of 4ti2 in its wheel; and
-    Normaliz in the wheel of Macaulay2.
+    """Yield the installed programs for Markov bases, preferred ones first: 4ti2 on the path, as
+    Debian installs it; 4ti2 in its wheel; and Normaliz in the wheel of Macaulay2.
     """
     from importlib import metadata  # slow to import
 
@@ -144,33 +135,25 @@ def program_name(program: Path) -> str:
 
 def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[IntegerVector]:
     """Return vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the
-    lattice of all u with Σ u_j a_j = 0, where a_j are the columns.
+    lattice.
 
     Each vector is checked to be in the lattice; that the binomials generate the ideal is what the
-    program guarantees, and not checked. ``program`` is that of 4ti2, or Normaliz.
+    program, 4ti2 or Normaliz, guarantees, and not checked.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
     (2009).
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached.
-    MethodUnavailableError
-        If the program fails, or gives a vector that is not in the lattice.
     """
     # the matrix whose columns are the a_j
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
-    # each program reads and writes files of its own format
-    run_with_files = _run_normaliz if name == "Normaliz" else _run_4ti2
     with TemporaryDirectory() as folder:
         try:
-            lines = run_with_files(program, rows, Path(folder) / "map")
+            lines = _markov_lines(program, name, rows, Path(folder) / "map")
         except subprocess.TimeoutExpired as reason:
             raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
             raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
-    basis = [_vector_of(line) for line in lines if line.strip()]
+    vectors = [tuple(map(int, line.split())) for line in lines if line.strip()]
+    basis = list(map(_with_positive_leading_entry, vectors))
     for u, row in product(basis, rows):
         if sum(map(mul, u, row)) != 0:  # an entry of Σ u_j a_j
             raise MethodUnavailableError(
@@ -180,37 +163,27 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     return sorted(basis)
 
 
-def _vector_of(line: str) -> IntegerVector:
-    """Return the vector in a line of a Markov basis, its entries separated by spaces; or its
-    negative, which gives the same ideal, so that the first entry that is not zero is positive.
+def _markov_lines(program: Path, name: str, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
+    """Run a program, within the limit on time, and return the lines of the Markov basis that it
+    writes, one for each vector; ``stem`` is the path of the exchanged files without their endings.
     """
-    return _with_positive_leading_entry(tuple(map(int, line.split())))
-
-
-def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
-    """Run Normaliz, and return the lines of the Markov basis that it writes, one for each vector.
-
-    The first two lines of its file, the size of the basis, are left out. ``stem`` is the path of
-    the exchanged files without their endings, and the columns of the matrix ``rows`` are the a_j.
-    """
-    columns = _vector_lines(zip(*rows, strict=True))  # a line for each a_j
-    # the monoid that the a_j generate, whose Markov basis is asked for
-    header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
-    input_file = stem.with_suffix(".in")
-    _write_lines(input_file, [*header, *columns, "MarkovBasis"])
-    _run_program(program, str(input_file))
-    return stem.with_suffix(".mrk").read_text(encoding="ascii").splitlines()[2:]
-
-
-def _run_4ti2(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
-    """Run 4ti2, and return the lines of the Markov basis that it writes, one for each vector.
-
-    The first line of its file, the size of the basis, is left out. ``stem`` is the path of the
-    exchanged files without their endings, and the columns of the matrix ``rows`` are the a_j.
-    """
-    _write_lines(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_vector_lines(rows)])
-    _run_program(program, "-q", str(stem))
-    return stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()[1:]
+    if name == "Normaliz":
+        # the monoid that the a_j generate, whose Markov basis is asked for
+        monoid = [f"amb_space {len(rows)}", f"monoid {len(rows[0])}"]
+        lines = [*monoid, *_vector_lines(zip(*rows, strict=True)), "MarkovBasis"]
+        input_file = stem.with_suffix(".in")
+        arguments, basis, size_lines = [str(input_file)], ".mrk", 2
+    else:
+        lines = [f"{len(rows)} {len(rows[0])}", *_vector_lines(rows)]
+        input_file = stem.with_suffix(".mat")
+        arguments, basis, size_lines = ["-q", str(stem)], ".mar", 1
+    input_file.write_text("\n".join(lines) + "\n", encoding="ascii")
+    # what the program prints is not shown
+    subprocess.run(
+        [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
+    )
+    # the first lines are the size of the basis
+    return stem.with_suffix(basis).read_text(encoding="ascii").splitlines()[size_lines:]
 
 
 def _vector_lines(vectors: Iterable[IntegerVector]) -> list[str]:
@@ -218,29 +191,9 @@ def _vector_lines(vectors: Iterable[IntegerVector]) -> list[str]:
     return [" ".join(map(str, vector)) for vector in vectors]
 
 
-def _write_lines(file: Path, lines: Sequence[str]) -> None:
-    """Write lines of text, which become a file that ends with a line break."""
-    file.write_text("\n".join(lines) + "\n", encoding="ascii")
-
-
-def _run_program(program: Path, *arguments: str) -> None:
-    """Run a program within the limit on time, without showing what it prints.
-
-    Raises
-    ------
-    subprocess.TimeoutExpired, subprocess.CalledProcessError, OSError
-        If it did not end in time, failed, or could not be started.
-    """
-    subprocess.run(
-        [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
-    )
-
-
 def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVector, Any]:
-    """Return the equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of the map x_j = c_j t^(a_j).
-
-    The equation maps exponents to coefficients. ``vector`` is u, with Σ u_j a_j = 0; u⁺ and u⁻ are
-    its positive and negative parts, so that u = u⁺ − u⁻. ``scalars`` are the c_j.
+    """Return the equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image, as {exponents: coefficient}, for a
+    vector u = u⁺ − u⁻ of the lattice, with its positive and negative parts, and the scalars c_j.
     """
     positive = tuple(max(entry, 0) for entry in vector)
     negative = tuple(max(-entry, 0) for entry in vector)
@@ -248,18 +201,6 @@ def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVecto
         positive: prod(map(pow, scalars, negative)),
         negative: -prod(map(pow, scalars, positive)),
     }
-
-
-def _binomial_ideal(vectors: Iterable[IntegerVector], independent: PolynomialMap) -> GeneratingSet:
-    """Return the ideal that the binomials of some vectors of the lattice generate, over QQ.
-
-    The vectors u satisfy Σ u_j a_j = 0 for the map x_j = c_j t^(a_j), ``independent``.
-    """
-    # the coefficient c_j of the one term of each image
-    scalars = [next(iter(image.values())) for image in independent.images]
-    ring = independent.target()
-    binomials = [binomial(vector, scalars) for vector in vectors]
-    return GeneratingSet(ring, tuple(map(ring.sympy_ring.from_dict, binomials)))
 
 
 class IdealProgram(NamedTuple):
@@ -274,15 +215,9 @@ def lattice_script(
 ) -> IdealProgram:
     """Return the Macaulay2 program for the ideal of a monomial map.
 
-    ``independent`` is the map in linearly independent coordinates. A torus translates the closure
-    to that of the monomial map without coefficients, whose ideal is generated by the binomials of
-    all vectors of the lattice: by those of a Markov basis, or of any basis after saturation by the
-    product of the coordinates.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the map is not monomial, or the program for Markov bases fails.
+    A torus translates the closure to that of the monomial map without coefficients, whose ideal is
+    generated by the binomials of all vectors of the lattice: by those of a Markov basis, or of any
+    basis after saturation by the product of the coordinates.
     """
     columns = exponent_columns(independent)
     program = markov_program()
@@ -292,7 +227,11 @@ def lattice_script(
     else:
         vectors = markov_basis(columns, program)
         reason = BY_MARKOV.format(program_name(program))
-    values = m2_syntax.ring_values(_binomial_ideal(vectors, independent)) | {
+    # the coefficient c_j of the one term of each image
+    scalars = [next(iter(image.values())) for image in independent.images]
+    ring = independent.target()
+    binomials = (ring.sympy_ring.from_dict(binomial(vector, scalars)) for vector in vectors)
+    values = m2_syntax.ring_values(GeneratingSet(ring, tuple(binomials))) | {
         "title": title,
         "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous

@@ -39,24 +39,10 @@ class _Bend:
 def lay_out(
     layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]
 ) -> tuple[dict[Node, NodePosition], list[list[NodePosition]]]:
-    """The positions of all nodes, and for each edge the positions through which it goes.
+    """The positions of all nodes, a horizontal coordinate and a layer, and for each edge the
+    positions of its lower node, of a bend in each layer between, and of its upper node.
 
-    A position is a horizontal coordinate, and the number of a layer from 0 on.
-
-    Parameters
-    ----------
-    layers : sequence of sequences of nodes
-        The nodes of each layer, from below.
-    edges : sequence of (node, node)
-        Each from a node to one of a higher layer.
-
-    Returns
-    -------
-    positions : dict
-        The position of each node.
-    routes : list of lists of positions
-        For each edge those of its lower node, of a bend in each layer between, and of its upper
-        node.
+    The layers, and the two nodes of an edge, are given from below.
     """
     layer_of = {node: level for level, layer in enumerate(layers) for node in layer}
     # A row has the nodes of a layer, and the bends of edges that go through it.
@@ -82,16 +68,9 @@ def straighten_route(
 ) -> list[NodePosition]:
     """Leave out the bends of a route that go round no node, and return the positions that remain.
 
-    From each position the route goes straight to the last one to which the way is free.
-
-    Parameters
-    ----------
-    route : sequence of positions
-        One in each layer, from a lower node to an upper node.
-    nodes : sequence of positions
-        Those of the nodes of the graph; the nodes at the ends of the route are not in its way.
-    left, right : float
-        How far a node and its name reach to the left and to the right of its position.
+    From each position the route goes straight to the last one to which the way is free; the nodes
+    at its ends are not in its way. A node and its name reach ``left`` and ``right`` of its
+    position.
     """
     other_nodes = [node for node in nodes if node not in (route[0], route[-1])]
     remaining = [route[0]]
@@ -111,11 +90,7 @@ def straighten_route(
 def _is_free(
     low: NodePosition, high: NodePosition, nodes: Sequence[NodePosition], left: float, right: float
 ) -> bool:
-    """Whether a straight line from a lower to a higher place meets no node and no name of one.
-
-    A node and its name reach ``left`` and ``right`` of its place, and :data:`HALF_HEIGHT` up and
-    down.
-    """
+    """Whether a straight line from a lower to a higher place meets no node and no name of one."""
     (x_low, y_low), (x_high, y_high) = low, high
     slope = (x_high - x_low) / (y_high - y_low)
     for x, y in nodes:
@@ -129,12 +104,12 @@ def _is_free(
 
 
 def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
-    """Return points of a smooth curve through the places of a route, upwards.
+    """Return points of a smooth curve through the places, at least two, of a route, upwards.
 
     The curve is x(y), a cubic polynomial between two places, with the slopes of
     :func:`_slopes_at_places`. So x(y) is monotone between two places, and turns to a side only
     where the route does (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer.
-    Anal. 17, 1980). The route has two places at least.
+    Anal. 17, 1980).
     """
     first_x, first_y = route[0]
     points = [(float(first_x), float(first_y))]
@@ -165,34 +140,21 @@ def _slopes_at_places(route: Sequence[NodePosition]) -> list[float]:
     for (x0, y0), (x1, y1) in itertools.pairwise(route):
         slopes_of_lines.append((x1 - x0) / (y1 - y0))
     slopes = [slopes_of_lines[0]]
-    for slope_before, slope_after in itertools.pairwise(slopes_of_lines):
-        slopes.append(_harmonic_mean(slope_before, slope_after))
+    for before, after in itertools.pairwise(slopes_of_lines):
+        have_one_sign = before * after > 0
+        slopes.append(2 * before * after / (before + after) if have_one_sign else 0.0)
     slopes.append(slopes_of_lines[-1])
     return slopes
-
-
-def _harmonic_mean(first: float, second: float) -> float:
-    """The harmonic mean of two numbers of one sign; 0 if their signs are different, or one is 0."""
-    if first * second <= 0:
-        return 0.0
-    return 2 * first * second / (first + second)
 
 
 def _horizontal_places(
     rows: list[list[Hashable]], paths: Sequence[Sequence[Hashable]]
 ) -> dict[Hashable, float]:
-    """The horizontal coordinate of each node and bend, in the best of the orders that are tried.
+    """The horizontal coordinate of each item, in the order with the fewest crossings of those that
+    are tried.
 
-    Bends are the places of an edge in the layers that it passes. The best order of the rows is the
-    one with the fewest crossings. In each sweep all rows are sorted again: in a sweep upwards by
-    their lower neighbours, in a sweep downwards by their upper ones.
-
-    Parameters
-    ----------
-    rows : list of lists of nodes and bends
-        The items of each layer, from the lowest layer on. The lists are sorted in place.
-    paths : sequence of paths
-        Each is a node, bends, and a node, from below.
+    In each sweep all rows are sorted again, in place: in a sweep upwards by their lower neighbours,
+    in a sweep downwards by their upper ones.
     """
     lower_neighbours = defaultdict[Hashable, list[Hashable]](list)
     upper_neighbours = defaultdict[Hashable, list[Hashable]](list)
@@ -216,29 +178,16 @@ def _horizontal_places(
 
 
 def _sweep(rows: Sequence[list[Hashable]], neighbours: Neighbours) -> None:
-    """Sort each row, in place and one after the other, by the places of its items' ``neighbours``.
-
-    These are in the row that was sorted before.
+    """Sort each row, in place and one after the other, by the means of the places of its items'
+    neighbours, in the row that was sorted before; an item without neighbours keeps its own place.
     """
     for row in rows:
-        _sort_by_neighbours(row, neighbours, _centre_rows(rows))
-
-
-def _sort_by_neighbours(
-    row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]
-) -> None:
-    """Sort a row, in place, by the mean of the ``places`` of each item's neighbours.
-
-    All neighbours are in one adjacent row, above or below. An item without neighbours is sorted by
-    its own place. Places are horizontal coordinates.
-    """
-
-    def mean(item: Hashable) -> float:
-        """The mean of the places of an item's neighbours; its own place if it has none."""
-        neighbour_places = [places[other] for other in neighbours.get(item, ())] or [places[item]]
-        return sum(neighbour_places) / len(neighbour_places)
-
-    row.sort(key=mean)
+        places = _centre_rows(rows)
+        means = {}
+        for item in row:
+            of_neighbours = [places[other] for other in neighbours.get(item, ())] or [places[item]]
+            means[item] = sum(of_neighbours) / len(of_neighbours)
+        row.sort(key=means.__getitem__)
 
 
 def _centre_rows(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
@@ -251,10 +200,7 @@ def _centre_rows(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
 
 
 def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
-    """The number of pairs of edges, between one row and the one below, that cross.
-
-    ``below`` has the lower neighbours of each item.
-    """
+    """The number of pairs of edges, between one row and the one below, that cross."""
     places = _centre_rows(rows)
     count = 0
     for row in rows:

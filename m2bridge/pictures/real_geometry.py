@@ -5,9 +5,11 @@ line, as in a cylindrical algebraic decomposition (Brown, J. Symbolic Comput. 32
 the number and the order of real roots are constant, and so are the signs that are asked for. Roots
 are balls of FLINT that contain one exact root each; only what is drawn is rounded.
 
-Pieces end at the zeros of polynomials that are called cuts. Points are computed over nodes, which
-are rational numbers in an interval. A section is an equation with numbers put in for variables. A
-``Spot`` is a point: a mapping from each variable to a rational number or a ball.
+Pieces end at the zeros of polynomials that are called cuts; those that vanish on the curve or
+surface do not cut it. Points are computed over nodes, which are rational numbers in an interval; a
+branch along the whole box has about 2·``fineness`` of them, and a surface about ``fineness`` in
+each direction of a grid. A section is an equation with numbers put in for variables. A ``Spot`` is
+a point: a mapping from each variable to a rational number or a ball.
 """
 
 from __future__ import annotations
@@ -94,31 +96,26 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
-    """Return polynomials that vanish where the real roots in the interval may change.
-
-    The roots are those of ``polynomial`` as a polynomial in ``variable``. As the other variables
-    move, their number or order may change only where one of these polynomials in the other
-    variables vanishes: the leading coefficient, the discriminant, and the values at both ends of
-    the interval. Source: Brown, *Improved projection for cylindrical algebraic decomposition*, J.
-    Symbolic Comput. 32 (2001).
+    """Return polynomials in the other variables that vanish where the number or order of the real
+    roots in the interval may change: the leading coefficient, the discriminant, and the values at
+    both ends of the interval. Source: Brown, *Improved projection for cylindrical algebraic
+    decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
     if degree == 0:  # there are no roots, or all numbers are roots where the polynomial vanishes
         return [polynomial]
-    found = [leading_coefficient(polynomial, variable)]
+    changes = [leading_coefficient(polynomial, variable)]
     if degree > 1:
-        found.append(polynomial.discriminant(variable))
-    found += [polynomial.subs({variable: end}) for end in interval]
-    return found
+        changes.append(polynomial.discriminant(variable))
+    changes += [polynomial.subs({variable: end}) for end in interval]
+    return changes
 
 
 def real_roots(
     polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False
 ) -> list[Any]:
-    """The different real roots of a polynomial in an open interval, increasing.
-
-    No variable but ``variable`` may occur in the polynomial. Roots are balls of FLINT; if
-    ``exact``, roots that are rational are given as rational numbers. A constant, also zero, has no
+    """The different real roots of a polynomial in one variable in an open interval, increasing, as
+    balls; if ``exact``, roots that are rational are rational numbers. A constant, also zero, has no
     roots here.
     """
     univariate = _univariate(polynomial, variable)
@@ -151,10 +148,11 @@ def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
 def root_intervals(
     polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval
 ) -> list[Interval]:
-    """The open intervals, from left to right, into which real roots of polynomials cut an interval.
+    """The open intervals, from left to right, into which real roots of polynomials in one variable
+    cut an interval.
 
-    In the polynomials only ``variable`` occurs. They are different and irreducible, so that no two
-    have a root in common. The ends are rational: the roots, rounded to their precision.
+    They are different and irreducible, so that no two have a root in common. The ends are rational:
+    the roots, rounded to their precision.
     """
     roots: list[fmpq] = []
     for polynomial in check_deadline_in(polynomials):
@@ -186,11 +184,8 @@ def middle(interval: Interval) -> fmpq:
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
-    """``count`` rational numbers in an open interval, with small denominators if there are enough.
-
-    They keep away from the ends of the interval, which may be rounded. If there are fewer than
-    ``count`` fractions with denominators up to :data:`MAX_DENOMINATOR`, numbers at equal distances
-    are returned instead.
+    """``count`` rational numbers in an open interval, away from its ends, which may be rounded;
+    with small denominators if there are enough, else at equal distances.
     """
     left, right = interval
     margin = (right - left) / 100
@@ -223,10 +218,7 @@ def as_float(number: Any) -> float:
 
 
 def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
-    """Return a ball that contains the value of a polynomial at a point.
-
-    ``values`` has for each variable a rational number, or a ball that contains it.
-    """
+    """Return a ball that contains the value of a polynomial at a point."""
     point = [arb(values[name]) for name in _variables_of(polynomial)]
     value = arb(0)
     for monomial, coefficient in polynomial.to_dict().items():
@@ -240,40 +232,19 @@ def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a real surface or curve, or a point, on which no sign changes.
+    """A part of a real surface or curve, or a point, on which no sign changes."""
 
-    Parameters
-    ----------
-    points : tuple of tuple of points
-        What is drawn: on a surface a grid, line by line; on a curve one line of points; of a point
-        one line with it alone. Coordinates are in the order of variables.
-    sample : mapping from variable to number
-        A point of it: rational numbers, and balls of FLINT that contain exact real roots.
-    rational : mapping from variable to rational, or None
-        A rational point of it, where one was found.
-    """
-
+    # what is drawn: of a surface a grid, line by line; of a curve, or a point, one line
     points: tuple[tuple[Point, ...], ...]
-    sample: Spot
-    rational: Mapping[str, fmpq] | None
+    sample: Spot  # a point of it
+    rational: Mapping[str, fmpq] | None  # a rational point of it, where one was found
 
 
 def branches(
     prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int
 ) -> tuple[Cell, ...]:
-    """The real branches of a curve, or the real points, of a prime ideal of dimension 1 or 0.
-
-    Parameters
-    ----------
-    prime : GeneratingSet
-        Over QQ.
-    box : mapping
-        The open interval for each variable; what is outside of it is left out.
-    cuts : sequence of polynomials of the ring
-        Polynomials whose signs are constant on each branch; those that vanish on the curve do not
-        cut it.
-    fineness : int
-        A branch along the whole box has about 2·``fineness`` points, at least 5.
+    """The real branches of a curve, or the real points, of a prime ideal over QQ of dimension 1 or
+    0.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         return tuple(_Branches(prime, box).cells(cuts, fineness))
@@ -282,13 +253,9 @@ def branches(
 class _Branches:
     """The real points of a prime ideal in a box: over the line of one variable, or finitely many.
 
-    Attributes
-    ----------
-    base : str or None
-        A variable that takes infinitely many values on the variety: no polynomial in it alone is in
-        the ideal. ``None`` if there are finitely many points.
-    projections : dict
-        For each other variable the equation between it and the base, or of it alone.
+    The ``base`` is a variable that takes infinitely many values on the variety: no polynomial in it
+    alone is in the ideal. ``projections`` are, for each other variable, the equation between it and
+    the base, or of it alone.
     """
 
     def __init__(self, prime: GeneratingSet, box: Box) -> None:
@@ -313,10 +280,8 @@ class _Branches:
     def eliminated(
         self, remaining: Sequence[str], more: Sequence[PolyElement] = ()
     ) -> list[fmpq_mpoly]:
-        """Generators of the elimination ideal in the variables ``remaining``.
-
-        It consists of all polynomials in these variables in the ideal that the prime ideal and the
-        polynomials ``more`` generate.
+        """Generators of the ideal of all polynomials in the variables ``remaining`` that are in the
+        ideal that the prime ideal and the polynomials ``more`` generate.
         """
         ring = self.prime.ring.sympy_ring
         symbols = dict(zip(self.names, ring.symbols, strict=True))
@@ -325,53 +290,50 @@ class _Branches:
         generators = [g.as_expr() for g in (*self.prime.generators, *more)]
         basis = groebner(generators, *order, order=lex).exprs
         # Elements of a lexicographic basis without the first variables generate the ideal.
-        found = [element for element in basis if element.free_symbols.isdisjoint(eliminated)]
-        return to_flint(map(ring.from_expr, found))
+        kept = [element for element in basis if element.free_symbols.isdisjoint(eliminated)]
+        return to_flint(map(ring.from_expr, kept))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
-        """Return the real points over a point of the base, in lexicographic order of coordinates.
-
-        ``over`` is ``{base: rational number}``, and empty if there is no base. Coordinates are
-        balls; if ``exact``, those that are rational are rational numbers.
+        """Return the real points over a point of the base, or all if there is no base, in
+        lexicographic order of coordinates; if ``exact``, rational ones are rational numbers.
         """
         roots = []  # for each variable of ``projections`` its values
         for name, equation in self.projections.items():
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
-        found: list[Spot] = []
+        points: list[Spot] = []
         # Not each combination of coordinates is a point: the generators have to vanish there, as
         # far as the precision of the balls tells.
         for values in product(*roots):
             spot = {**over, **dict(zip(self.projections, values, strict=True))}
             if all(ball(g, spot).contains(0) for g in self.generators):
-                found.append(spot)
-        return found
+                points.append(spot)
+        return points
 
     def rational(self, spot: Spot) -> Spot | None:
-        """Return the point if it is rational and exactly on the variety, else ``None``."""
+        """Return the point if it is rational and exactly on the variety."""
         numbers = [spot[name] for name in self.names]
         if not all(isinstance(number, fmpq) for number in numbers):
             return None
         return spot if all(g(*numbers) == 0 for g in self.generators) else None
 
-    def isolated(self) -> Iterator[Cell]:
-        """Yield the points of a variety that has finitely many, each as a cell."""
-        for spot in self.points({}, exact=True):
-            line = (_rounded_point(spot, self.names),)
-            yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
-
     def cells(self, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
         """Yield the branches of a curve, from left to right, and over an interval in their order;
         or the points of a variety that has finitely many.
-
-        Branches end at zeros of the polynomials ``cuts``. Along the whole box a branch has about
-        2·``fineness`` points, and so more than a surface in each direction of its grid.
         """
         base = self.base
         if base is None:  # no variable takes infinitely many values
-            yield from self.isolated()
+            for spot in self.points({}, exact=True):
+                point = _rounded_point(spot, self.names)
+                yield Cell(points=((point,),), sample=spot, rational=self.rational(spot))
             return
-        critical = self._critical_polynomials(base, cuts)
+        # Polynomials in the base at whose roots branches meet, leave the box, or meet a cut;
+        # between them the number of points is constant.
+        critical: list[fmpq_mpoly] = []
+        for name, equation in self.projections.items():
+            critical += boundaries(equation, name, self.box[name])
+        for cut in cuts:
+            critical += self.eliminated([base], more=[cut])
         base_intervals = root_intervals(factors(critical), base, self.box[base])
         for base_interval in check_deadline_in(base_intervals):
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
@@ -387,24 +349,11 @@ class _Branches:
                 line = tuple(_rounded_point(spot, self.names) for spot in branch)
                 yield Cell(points=(line,), sample=sample, rational=rational.get(number))
 
-    def _critical_polynomials(self, base: str, cuts: Sequence[PolyElement]) -> list[fmpq_mpoly]:
-        """Polynomials in the base whose roots are its critical values: there branches meet, leave
-        the box, or meet a zero of ``cuts``; between them the number of points is constant.
-        """
-        critical: list[fmpq_mpoly] = []
-        for name, equation in self.projections.items():
-            critical += boundaries(equation, name, self.box[name])
-        for cut in cuts:
-            critical += self.eliminated([base], more=[cut])
-        return critical
-
     def _rational_points_over(
         self, base: str, base_interval: Interval, count: int
     ) -> dict[int, Spot]:
-        """A rational point of each branch over an interval, by the number of the branch.
-
-        There are ``count`` branches. Points over a few fractions are tried; a branch without a
-        rational one among them is left out.
+        """A rational point of each of ``count`` branches over an interval, by the number of the
+        branch, if there is one over a few fractions.
         """
         points: dict[int, Spot] = {}
         for place in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
@@ -431,18 +380,8 @@ def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:
 def patches(
     surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
 ) -> tuple[Cell, ...]:
-    """The cells of an irreducible surface in an open box, on each of which no cut changes its sign.
-
-    Parameters
-    ----------
-    surface : fmpq_mpoly
-        Its equation, in three variables.
-    box : mapping
-        The interval for each variable.
-    cuts : sequence of fmpq_mpoly
-        Polynomials in these variables; those that vanish on the surface do not cut it.
-    fineness : int
-        About the number of points along the box in each direction of a cell's grid.
+    """The cells of an irreducible surface, in three variables, in an open box, on each of which no
+    cut changes its sign.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         decomposition = _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness)
@@ -454,8 +393,8 @@ class _Decomposition:
 
     The curves of the plane are those over which points of the surface meet, leave the box, or meet
     a cut. Over an interval of x in which they do not cross, the strips are the intervals of y
-    between them; over a strip the surface is a number of graphs. ``fineness`` is about the number
-    of nodes of x along the box.
+    between them; over a strip the surface is a number of graphs. A ``section`` is its equation at a
+    value of x.
     """
 
     def __init__(
@@ -511,27 +450,22 @@ class _Decomposition:
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """The points of the surface over the line at x: ``column[strip][y-node][graph]``.
+        """The points of the surface over the line at x, rounded: ``column[strip][y-node][graph]``.
 
-        Each strip has y-nodes in its interval of y; the points over one are in the order of z. The
-        number of y-nodes must not depend on x, so that the points form a grid, also where the
+        The number of y-nodes must not depend on x, so that the points form a grid, also where the
         interval shrinks to a point.
         """
         section = self.surface.subs({self.x: x})
+        names = _variables_of(self.surface)
         count = max(5, round(self.fineness / 2))
         column = []
         for interval in self._strips(x):
-            line = [self._points(x, section, y) for y in nodes(interval, count)]
+            line = []
+            for y in nodes(interval, count):
+                spots = self._spots(x, section, y)
+                line.append([_rounded_point(spot, names) for spot in spots])
             column.append(line)
         return column
-
-    def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
-        """The points of the surface over the point (x, y) of the plane, rounded, in the order of z.
-
-        ``section`` is the equation of the surface with this x.
-        """
-        names = _variables_of(self.surface)
-        return [_rounded_point(spot, names) for spot in self._spots(x, section, y)]
 
     def _strips(self, x: fmpq) -> list[Interval]:
         """The intervals of y, at x, between the curves of the plane."""
@@ -539,10 +473,8 @@ class _Decomposition:
         return root_intervals(sections, self.y, self.box[self.y])
 
     def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
-        """The points of the surface over the point (x, y) of the plane, in the order of z.
-
-        ``section`` is the equation of the surface with this x. If ``exact``, a rational z is a
-        rational number, else a ball.
+        """The points of the surface over the point (x, y) of the plane, in the order of z; if
+        ``exact``, a rational z is a rational number.
         """
         heights = real_roots(section.subs({self.y: y}), self.z, self.box[self.z], exact=exact)
         return [{self.x: x, self.y: y, self.z: z} for z in heights]
@@ -550,10 +482,9 @@ class _Decomposition:
     def _rational_point(
         self, base_interval: Interval, strip: int, graph: int
     ) -> Mapping[str, fmpq] | None:
-        """Return a rational point of a cell, if there is one among a few candidates, else ``None``.
-
-        The cell is given by its interval of x, and the numbers of its strip and its graph, which
-        are the same over every x in the interval. z is a root, rational for few rational x and y.
+        """Return a rational point of a cell, if there is one among a few candidates: z is a root,
+        rational for few rational x and y. Strip and graph are numbered alike over every x in the
+        interval.
         """
         for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
@@ -565,10 +496,8 @@ class _Decomposition:
 
 
 def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The names of the variables x, y, z of a decomposition of a surface.
-
-    z is the variable in which the surface is a graph z = f(x, y), or most like one: by the key
-    ``unlike_a_graph``. The other two keep their order.
+    """The names of the variables x, y, z of a decomposition of a surface: z is the variable in
+    which the surface is a graph z = f(x, y), or most like one. The other two keep their order.
     """
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
@@ -585,12 +514,8 @@ def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
 
 
 def _common_count(counts: Iterable[int]) -> int:
-    """The one number to which all counts are equal: of real roots, or points, over nodes of a cell.
-
-    Raises
-    ------
-    ContradictionError
-        If they differ, which the theorem of the decomposition excludes.
+    """The one number to which all counts, of real roots or points over nodes of a cell, are equal
+    by the theorem of the decomposition.
     """
     different_counts = set(counts)
     if len(different_counts) != 1:

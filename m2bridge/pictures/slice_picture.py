@@ -64,10 +64,9 @@ class Axes(NamedTuple):
 
 
 def axes(elevation: float, azimuth: float) -> Axes:
-    """The unit vectors with which one sees the box.
-
-    The eye is in the direction of these angles, in degrees: ``elevation`` above the plane of the
-    first two coordinates, ``azimuth`` in it, from the first one.
+    """The unit vectors with which one sees the box from the direction of these angles, in degrees:
+    ``elevation`` above the plane of the first two coordinates, ``azimuth`` in it, from the first
+    one.
     """
     e, a = radians(elevation), radians(azimuth)
     # the eye is above or below the direction (x, y) of the plane
@@ -87,9 +86,8 @@ def are_hidden(
     """For each point whether a square hides it, as one sees them from these angles.
 
     Points, and squares by their four corners one after the other, are in the coordinates of a cube
-    [−1, 1]³. In degrees, the eye is at ``elevation`` above the plane of the first two coordinates,
-    and at ``azimuth`` in it, from the first one. A square hides no point that is nearer to it than
-    :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
+    [−1, 1]³. A square hides no point that is nearer to it than :data:`NEAR_SURFACE_DISTANCE`, as
+    points of the surface itself are.
     """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
@@ -103,10 +101,8 @@ def are_hidden(
 
 
 class _SeenTriangles(NamedTuple):
-    """Triangles as one sees them: the third coordinate of a point is its nearness to the eye.
-
-    Each is an array with a row for each triangle: the first corner, and the sides from there to the
-    second and to the third.
+    """Triangles, by arrays with a row for each: the first corner, and the sides from there to the
+    second and third. The third coordinate of a point is its nearness to the eye.
     """
 
     start: Any
@@ -115,8 +111,8 @@ class _SeenTriangles(NamedTuple):
 
     @classmethod
     def of(cls, triangles: Any) -> Self:
-        """The triangles of an array by triangle, corner and coordinate that are not seen from their
-        edge: such a triangle hides nothing.
+        """The triangles of an array by triangle, corner and coordinate, without those that are seen
+        from their edge, which hide nothing.
         """
         start = triangles[:, 0]
         u = triangles[:, 1] - start
@@ -140,10 +136,8 @@ class _SeenTriangles(NamedTuple):
 
 
 def _signed_area(one: Any, other: Any) -> Any:
-    """The areas of the parallelograms that pairs of vectors span, as they are seen, with a sign.
-
-    Each argument is an array with a vector in each row, or one row for all; their first two
-    coordinates are to the right and upwards.
+    """The areas of the parallelograms that pairs of vectors, by rows, span, as they are seen, with
+    a sign.
     """
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
@@ -153,27 +147,13 @@ PieceKind = Literal["surface", "curve", "point"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A connected piece of the surface or of a curve on it, or a point, with one answer for all.
-
-    Parameters
-    ----------
-    kind : {"surface", "curve", "point"}
-    place : str
-        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure;
-        real weights not decided``.
-    singular : bool
-        Whether it consists of singular points of the surface.
-    points : tuple of tuple of points
-        A grid, or one line of points, in the variables of the slice.
-    sample : mapping from variable to Fraction, or None
-        A rational point of it, where one was found; membership was asked there.
-    """
+    """A connected piece of the surface or of a curve on it, or a point, with one answer for all."""
 
     kind: PieceKind
-    place: str
-    singular: bool
-    points: tuple[tuple[tuple[float, ...], ...], ...]
-    sample: Mapping[str, Fraction] | None
+    place: str  # FUNCTIONS, CLOSURE_ONLY or UNDECIDED
+    singular: bool  # whether it consists of singular points of the surface
+    points: tuple[tuple[tuple[float, ...], ...], ...]  # a grid, or one line of points
+    sample: Mapping[str, Fraction] | None  # a rational point, at which membership was asked
 
     @property
     def name(self) -> str:
@@ -237,10 +217,8 @@ class SurfaceResult(picture.PictureResult):
 
 
 def scene(view: SurfaceResult) -> dict[str, Any]:
-    """What the page of a surface draws, as a dictionary for ``json.dumps``.
-
-    Squares have four corners, and lines any number of points, each as one list of coordinates in
-    the cube [−1, 1]³; ``ends`` are those of the box.
+    """What the page of a surface draws, as a dictionary for ``json.dumps``; squares, and lines of
+    any number of points, are lists of coordinates in the cube [−1, 1]³.
     """
 
     def flat(points: Sequence[SpaceVector]) -> list[float]:
@@ -280,17 +258,19 @@ def draw_surface(view: SurfaceResult) -> Any:
         degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
-        _draw_legend(figure, view)
+        # below the picture, in two columns if its entries are short enough
+        columns = 2
+        if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
+            columns = 1
+        piece_by_name = {piece.name: piece for piece in view.pieces}  # they look the same
+        figure.legend(
+            handles=list(map(_legend_entry, piece_by_name.values())),
+            loc="lower center",
+            ncols=columns,
+            bbox_to_anchor=(0.5, 0),
+        )
         _separate_labels(figure, space)
         return figure
-
-
-def _draw_legend(figure: Any, view: SurfaceResult) -> None:
-    """Draw the legend below the picture, in two columns if its entries are short enough."""
-    columns = 2
-    if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
-        columns = 1
-    figure.legend(handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0))
 
 
 def _draw_axes(space: Any, view: SurfaceResult) -> None:
@@ -322,23 +302,14 @@ def _separate_labels(figure: Any, space: Any) -> None:
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
             x_difference, y_difference = first.x0 - second.x0, first.y0 - second.y0
-            _move_apart(one, other, x_difference=x_difference, y_difference=y_difference)
-
-
-def _move_apart(one: Any, other: Any, *, x_difference: float, y_difference: float) -> None:
-    """Align two labels of matplotlib such that they stand apart.
-
-    The differences are those of the coordinates, x to the right and y upwards, of ``one`` and
-    ``other``.
-    """
-    if abs(y_difference) < abs(x_difference):  # they stand side by side
-        left, right = (one, other) if x_difference < 0 else (other, one)
-        left.set_horizontalalignment("right")
-        right.set_horizontalalignment("left")
-    else:
-        lower, upper = (one, other) if y_difference < 0 else (other, one)
-        lower.set_verticalalignment("top")
-        upper.set_verticalalignment("center")
+            if abs(y_difference) < abs(x_difference):  # they stand side by side
+                left, right = (one, other) if x_difference < 0 else (other, one)
+                left.set_horizontalalignment("right")
+                right.set_horizontalalignment("left")
+            else:
+                lower, upper = (one, other) if y_difference < 0 else (other, one)
+                lower.set_verticalalignment("top")
+                upper.set_verticalalignment("center")
 
 
 def _draw_squares(space: Any, view: SurfaceResult) -> None:
@@ -357,16 +328,11 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
+    colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
     for piece in surfaces:
         if piece.is_dotted:
-            _draw_dots(space, piece)
-
-
-def _draw_dots(space: Any, piece: Piece) -> None:
-    """Draw the points of a piece, a grid, as small dots."""
-    colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
-    coordinates = numpy.array(piece.points).reshape(-1, 3).T
-    space.scatter(*coordinates, s=1.6, color=colour, depthshade=False, zorder=2)
+            coordinates = numpy.array(piece.points).reshape(-1, 3).T
+            space.scatter(*coordinates, s=1.6, color=colour, depthshade=False, zorder=2)
 
 
 def _draw_curves(space: Any, view: SurfaceResult) -> None:
@@ -375,8 +341,11 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
     # all squares of all surfaces, which may hide a curve
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
-        if piece.kind == "point":
-            _draw_point(space, piece)
+        if piece.kind == "point":  # filled, or hollow where no weights have the function
+            fill_colour = "white" if piece.is_dotted else piece.colour
+            (point,) = piece.points[0]  # a line with the point alone
+            style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
+            space.plot(*([coordinate] for coordinate in point), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             # The centre of each segment between two points says whether the segment is hidden.
@@ -385,18 +354,9 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
             _draw_curve(space, piece, are_behind)
 
 
-def _draw_point(space: Any, piece: Piece) -> None:
-    """Draw a piece that is a point: filled, or hollow where no weights have the function."""
-    fill_colour = "white" if piece.is_dotted else piece.colour
-    (point,) = piece.points[0]  # a line with the point alone
-    style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
-    space.plot(*([coordinate] for coordinate in point), "o", **style)
-
-
 def _draw_curve(space: Any, piece: Piece, are_behind: Sequence[bool]) -> None:
-    """Draw a piece that is a curve, pale where it is behind the surface.
-
-    ``are_behind`` says so of each segment between two of its points.
+    """Draw a piece that is a curve, with its segments between two points that are behind the
+    surface pale.
     """
     (line,) = piece.points  # a surface is a grid of lines, a curve one line
     points = numpy.array(line, dtype=float)
@@ -427,10 +387,8 @@ def scale_to_cube(points: Any, view: SurfaceResult) -> Any:
 
 
 def _brightness(square: Sequence[SpaceVector]) -> float:
-    """The brightness of a square that is lit from both sides, from 0.62 to 1.02.
-
-    It grows with the cosine of the angle between the normal of the square and the light, which is
-    their scalar product over the length of the normal.
+    """The brightness of a square that is lit from both sides, from 0.62 to 1.02: it grows with the
+    cosine of the angle between its normal and the light.
     """
     a, b, c, d = numpy.array(square, dtype=float)
     normal = numpy.cross(c - a, d - b)
@@ -440,20 +398,12 @@ def _brightness(square: Sequence[SpaceVector]) -> float:
 
 
 def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
-    """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1.
-
-    Returned are red, green and blue, each from 0 to 1, and the opacity ``alpha``.
+    """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1: red, green and blue,
+    each from 0 to 1, and the opacity.
     """
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     shaded = [min(1.0, channel * brightness) for channel in (red, green, blue)]
     return *shaded, alpha
-
-
-def _legend(view: SurfaceResult) -> list[Any]:
-    """The entries of a legend, one for each colour and line that occurs."""
-    # pieces of one name look the same
-    piece_by_name = {piece.name: piece for piece in view.pieces}
-    return list(map(_legend_entry, piece_by_name.values()))
 
 
 def _legend_entry(piece: Piece) -> Any:

@@ -34,7 +34,7 @@ from m2bridge.errors import (
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
 from m2bridge.families.attention.sizes import is_birational
-from m2bridge.families.attention.training_loss.counting import Count, Counts, count_on_two_primes
+from m2bridge.families.attention.training_loss.counting import Counts, count_on_two_primes
 from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.families.attention.training_loss.real_points import Isolation
@@ -150,8 +150,11 @@ class CriticalPoints(Result):
         intervals = [point.loss_interval for point in minima]
         if any(one > other for one, other in permutations(intervals, 2)):
             return True
-        undecided_point = any(point.kind == "undecided" for point in self.points)
-        if undecided_point or self._leaves_out_real_points:
+        # Points outside the dense orbit that come in families are left out; without ``by_orbit``,
+        # ``None`` means that these points were not counted.
+        count = self.counts.count
+        are_left_out = count.elsewhere is None and count.by_orbit
+        if are_left_out or any(point.kind == "undecided" for point in self.points):
             return None
         # Minima of one function, or with the loss 0, have the same loss; without any minimum none
         # is spurious.
@@ -160,14 +163,6 @@ class CriticalPoints(Result):
         if all(point.loss_interval.is_zero() for point in minima):
             return False
         return None
-
-    @property
-    def _leaves_out_real_points(self) -> bool:
-        """Whether points outside the dense orbit come in families, which the list of real points
-        leaves out.
-        """
-        # Without ``by_orbit``, ``None`` means that these points were not counted.
-        return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
         """Whether ``minima`` are the two weights of one function, for min(a, d) = d' = 1 < d.
@@ -181,8 +176,12 @@ class CriticalPoints(Result):
         if not all(point.is_dense for point in minima) or self.points is None:
             return False
         first, second = minima
-        other_points = [point for point in self.points if point is not first]
-        with_same_function = [point for point in other_points if _may_agree(point, first)]
+        with_same_function = []
+        for point in self.points:
+            # two points may have one function if the balls of all coordinates overlap
+            pairs = zip(point.function.entries(), first.function.entries(), strict=True)
+            if point is not first and all(x.overlaps(y) for x, y in pairs):
+                with_same_function.append(point)
         return with_same_function == [second]
 
     def to_sheet(self) -> Sheet:
@@ -225,34 +224,48 @@ class CriticalPoints(Result):
 
 
 def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | None:
-    """Return points for ``json.dumps``; ``None`` for ``None``: points that are not known."""
-    if points is None:
-        return None
-    return [point.to_json() for point in points]
-
-
-def _may_agree(one: RealPoint, other: RealPoint) -> bool:
-    """Return whether two points may have one function: the balls of all coordinates overlap."""
-    pairs = zip(one.function.entries(), other.function.entries(), strict=True)
-    return all(x.overlaps(y) for x, y in pairs)
+    """Return points for ``json.dumps``; ``None`` for points that are not known."""
+    return None if points is None else [point.to_json() for point in points]
 
 
 def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     """Return names and values of the numbers for a page; a value ``None`` is not shown."""
+    count, of_each = result.counts.count, result.weights_of_each
+    number = "not isolated: they come in families"
+    if result.critical_points is not None:
+        first_prime, second_prime = result.primes
+        number = f"{result.critical_points}, modulo the primes {first_prime} and {second_prime}"
+    elsewhere = left_out = None
+    if count.elsewhere:
+        elsewhere = f"{count.elsewhere} in the chart, outside the dense orbit"
+    # without ``by_orbit`` all points were counted together
+    if count.elsewhere is None and count.by_orbit:
+        left_out = "points outside the dense orbit, which come in families"
+    # points were counted in V alone, so that V has to determine A
+    elif count.eliminated:
+        left_out = "points where V does not determine A; over the reals there are none"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),
         ("loss", "half the mean, over all tokens, of the squared norm of the error"),
-        ("complex critical points", _number_of_points(result)),
-        ("weights of each", result.weights_of_each if result.weights_of_each > 1 else None),
-        ("elsewhere", _points_elsewhere(result.counts.count)),
-        ("left out", _points_left_out(result.counts.count)),
+        ("complex critical points", number),
+        ("weights of each", of_each if of_each > 1 else None),
+        ("elsewhere", elsewhere),
+        ("left out", left_out),
         ("generic ED degree", result.generic_ed_degree),
     ]
     if result.real_points is not None:
-        number = _number_of_real_points(result.real_points, result.weights_of_each)
-        facts.append(("real critical points", f"{number}, isolated by {result.isolated_by}"))
-        facts.append(("spurious minima", _spurious(result)))
+        real_number = str(len(result.real_points))
+        if of_each > 1:
+            real_number += f" weights of {len(result.real_points) // of_each} functions"
+        # a minimum is spurious if it has a larger loss than another one
+        spurious = f"none: proved, if the list of {result.isolated_by} is complete"
+        if result.spurious_minima is None:
+            spurious = "undecided"
+        elif result.spurious_minima:
+            spurious = "yes: proved by intervals around two minima"
+        facts.append(("real critical points", f"{real_number}, isolated by {result.isolated_by}"))
+        facts.append(("spurious minima", spurious))
     return [
         *facts,
         ("not finished", result.unfinished or None),
@@ -260,86 +273,31 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     ]
 
 
-def _number_of_points(result: CriticalPoints) -> str:
-    """Return in words the number of complex critical functions, and modulo which primes it is."""
-    if result.critical_points is None:
-        return "not isolated: they come in families"
-    first_prime, second_prime = result.primes
-    return f"{result.critical_points}, modulo the primes {first_prime} and {second_prime}"
-
-
-def _points_elsewhere(count: Count) -> str | None:
-    """Return in words how many complex points are outside the dense orbit; ``None`` if there are
-    none, or their number is not known.
-    """
-    if not count.elsewhere:
-        return None
-    return f"{count.elsewhere} in the chart, outside the dense orbit"
-
-
-def _points_left_out(count: Count) -> str | None:
-    """Return in words which complex points were not counted; ``None`` if all were."""
-    # without ``by_orbit`` all points were counted together
-    if count.elsewhere is None and count.by_orbit:
-        return "points outside the dense orbit, which come in families"
-    # points were counted in V alone, so that V has to determine A
-    if count.eliminated:
-        return "points where V does not determine A; over the reals there are none"
-    return None
-
-
-def _number_of_real_points(points: Sequence[RealPoint], weights_of_each: int) -> str:
-    """Return the number of real points as text: if several weights have the same function,
-    ``weights_of_each`` of them, also the number of functions.
-    """
-    if weights_of_each == 1:
-        return str(len(points))
-    return f"{len(points)} weights of {len(points) // weights_of_each} functions"
-
-
-def _spurious(result: CriticalPoints) -> str:
-    """Return in words whether there are *spurious* minima, of a larger loss than another minimum,
-    and by what that is shown.
-    """
-    if result.spurious_minima is None:
-        return "undecided"
-    if result.spurious_minima:
-        return "yes: proved by intervals around two minima"
-    return f"none: proved, if the list of {result.isolated_by} is complete"
-
-
 def _tables(result: CriticalPoints) -> list[Block]:
-    """Return a table of the real points of the dense orbit, and one of those elsewhere.
-
-    Tables without points are left out.
-    """
+    """Return a table of the real points of the dense orbit, and one of those elsewhere, if any."""
     blocks: list[Block] = []
     points_by_caption = {
         "Real critical points": result.real_points,
         "Real critical points elsewhere": result.real_points_elsewhere,
     }
     for caption, points in points_by_caption.items():
-        if points:
-            matrix_names = list(points[0].entries)  # A and V, and for a < d K and Q
-            header = ("kind", "index", "loss", "orbit", *matrix_names)
-            rows = [_row_of_point(point, matrix_names) for point in points]
-            blocks.append(Table(header, rows, caption))
+        if not points:
+            continue
+        matrix_names = list(points[0].entries)  # A and V, and for a < d K and Q
+        header = ("kind", "index", "loss", "orbit", *matrix_names)
+        rows = []
+        for point in points:
+            orbit = "zero" if point.is_zero else str(point.orbit or "–")
+            index = "–" if point.index is None else point.index
+            matrices = [_matrix_text(point.entries[name]) for name in matrix_names]
+            rows.append((point.kind, index, _loss_text(point), orbit, *matrices))
+        blocks.append(Table(header, rows, caption))
     return blocks
 
 
-def _row_of_point(point: RealPoint, matrix_names: Sequence[str]) -> tuple[object, ...]:
-    """Return the cells of a point in a table: kind, index, loss, orbit, and each of its matrices of
-    weights.
-    """
-    orbit = "zero" if point.is_zero else str(point.orbit or "–")
-    index = "–" if point.index is None else point.index
-    matrices = [_matrix_text(point.entries[name]) for name in matrix_names]
-    return (point.kind, index, _loss_text(point), orbit, *matrices)
-
-
 def _loss_text(point: RealPoint) -> str:
-    """Return the loss of a point as a number with the digits that its interval proves, and few of
-    them; as an upper bound if it may be zero.
+    """Return the loss of a point with the digits, at most a few, that its interval proves; as an
+    upper bound if it may be zero.
     """
     lower, upper = ends(point.loss_interval)
     if upper == 0:
@@ -455,8 +413,8 @@ def critical_points(
 
 
 def _digest(loss: Loss, seed: int) -> str:
-    """Return the SHA-256 of a loss and a seed, as a text: it is the seed of the primes, so that
-    equal losses are counted modulo equal primes.
+    """Return the SHA-256 of a loss and a seed: it is the seed of the primes, so that equal losses
+    are counted modulo equal primes.
     """
     # The loss as a function is given by its quadratic form and its linear form.
     numbers = f"{loss.gram.entries()} {loss.linear.entries()} {seed}"
@@ -464,7 +422,7 @@ def _digest(loss: Loss, seed: int) -> str:
 
 
 def _generic_ed_degree(model: SingleLayerAttention) -> int | None:
-    """Return the generic ED degree, the sum of the polar degrees; ``None`` if it is too large."""
+    """Return the generic ED degree, the sum of the polar degrees, unless it is too large."""
     try:
         return sum(predicted_polar_degrees(model))
     except (MethodUnavailableError, TooLargeError):
@@ -480,11 +438,8 @@ class RealPoints(NamedTuple):
 
 
 def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
-    """Isolate the real critical points, and find their orbits.
-
-    If a limit is reached before the points are isolated, or they cannot be listed, ``points`` is
-    ``None``. If a limit is reached later, not all orbits are known. In these cases ``unfinished``
-    has the reason.
+    """Isolate the real critical points, and find their orbits, as far as the limits allow;
+    ``unfinished`` is the reason where that is not far enough.
     """
     # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates
     program, isolated_by = msolve.for_engine(current())

@@ -1,6 +1,7 @@
 """Losses from what people give: sequences of tokens with outputs, or a teacher, or no data at all.
 
-Numbers are taken exactly: floating-point numbers are dyadic rationals.
+Numbers are taken exactly: floating-point numbers are dyadic rationals. Input that is missing,
+unknown, given twice, not finite or of a wrong shape is an InvalidCaseError.
 
 A squared loss is ½(c − u)ᵀG(c − u), where c are the coordinates of a function of the layer and u
 those of the target. ``form``, a ``Quadratic``, is G, which the tokens determine; ``form.towards(u,
@@ -53,45 +54,8 @@ def read_loss(
     teacher: DataSource | None,
     seed: int,
 ) -> Loss:
-    """Return the squared loss on data, with its target.
-
-    Parameters
-    ----------
-    model : SingleLayerAttention
-    data : path or mapping, or None
-        Arrays X of tokens, and perhaps outputs Y or the weights of a teacher.
-    tokens : {"gaussian"} or None
-        Random tokens in place of data; also meant if ``data`` and ``quadratic`` are None.
-    quadratic : {"random"} or None
-        A random quadratic form in place of data.
-    teacher : path or mapping, or None
-        The weights of the target function. If neither they nor ``data`` say what the target is, it
-        is random.
-    seed : int
-        For random integers.
-
-    Raises
-    ------
-    InvalidCaseError
-        If several of ``data``, ``tokens`` and ``quadratic`` are given, or several targets; if
-        arrays are missing, unknown, or have wrong shapes; or if the data do not determine the
-        function.
-    ConversionError
-        If a file cannot be read.
-    """
-    _check_sources(model, data, tokens, quadratic)
-    if data is not None:
-        return _loss_on_data(model, data, teacher, seed)
-    # Tokens with normal entries, unless a random quadratic form is asked for.
-    form = gaussian(model) if quadratic is None else random_quadratic(model, seed)
-    return _loss_towards_teacher(model, form, teacher, seed)
-
-
-def _check_sources(
-    model: SingleLayerAttention, data: DataSource | None, tokens: str | None, quadratic: str | None
-) -> None:
-    """Raise InvalidCaseError if several of the three sources of tokens are given, if ``tokens`` or
-    ``quadratic`` is an unknown word, or if without data the model has one token only.
+    """Return the squared loss on data, or on random tokens, or for a random quadratic form, with
+    its target: outputs or a teacher in the data, the function of a teacher, else random integers.
     """
     sources = {"data": data, "tokens": tokens, "quadratic": quadratic}
     given_sources = [name for name, value in sources.items() if value is not None]
@@ -103,20 +67,31 @@ def _check_sources(
         check_choice("tokens", tokens, TokenDistribution)
     if quadratic is not None:
         check_choice("quadratic", quadratic, QuadraticForm)
-    if data is None and model.t == 1:
+    if data is not None:
+        return _loss_on_data(model, data, teacher, seed)
+    if model.t == 1:
         raise InvalidCaseError("t", "critical points are computed for t ≥ 2 tokens")
+    # Tokens with normal entries, unless a random quadratic form is asked for.
+    form = gaussian(model) if quadratic is None else random_quadratic(model, seed)
+    return _loss_towards_teacher(model, form, teacher, seed)
 
 
 def _loss_on_data(
     model: SingleLayerAttention, data: DataSource, teacher: DataSource | None, seed: int
 ) -> Loss:
-    """Return the loss on the sequences X of the data.
-
-    The target are the outputs Y of the data, or the function of a teacher, whose weights are in the
-    data or given as ``teacher``; without any of these, a random function.
+    """Return the loss on the sequences X of the data, towards their outputs Y, or a teacher, whose
+    weights are in the data or given as ``teacher``.
     """
     arrays = _arrays("data", data)
-    _check_names(arrays)
+    # an array with an unknown name would have no effect
+    unknown = [name for name in arrays if name not in ARRAYS_OF_DATA]
+    if unknown:
+        names = printable(", ".join(unknown))[:200]
+        raise InvalidCaseError(
+            "data",
+            f"unknown arrays: {names}; data have X (tokens), and Y (outputs) or the weights of a"
+            " teacher, A and V or K, Q and V; upper and lower case differ",
+        )
     inputs = _tokens_in(arrays, model)
     model = replace(model, t=len(inputs[0][0]))
     form = quadratic_of_samples(model, inputs)
@@ -138,23 +113,8 @@ def _loss_on_data(
     return _loss_towards_teacher(model, form, teacher, seed)
 
 
-def _check_names(arrays: Mapping[str, Tensor]) -> None:
-    """Raise InvalidCaseError if an array of data has an unknown name: it would have no effect."""
-    unknown = [name for name in arrays if name not in ARRAYS_OF_DATA]
-    if unknown:
-        names = printable(", ".join(unknown))[:200]
-        raise InvalidCaseError(
-            "data",
-            f"unknown arrays: {names}; data have X (tokens), and Y (outputs) or the weights of a"
-            " teacher, A and V or K, Q and V; upper and lower case differ",
-        )
-
-
 def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> list[RationalRows]:
-    """Return the sequences of tokens of data, d×t matrices: those of the array X.
-
-    Raises InvalidCaseError if there is no such array, it has a wrong shape, or t is 1.
-    """
+    """Return the sequences of tokens of data, d×t matrices: those of the array X."""
     if "X" not in arrays:
         array_names = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {array_names}")
@@ -170,9 +130,8 @@ def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> lis
 def _outputs_in(
     arrays: Mapping[str, Tensor], model: SingleLayerAttention, inputs: list[RationalRows]
 ) -> list[RationalRows]:
-    """Return the outputs of data, a d'×t matrix for each of the sequences of tokens ``inputs``.
-
-    They are those of the array Y. Raises InvalidCaseError if its shape is not that.
+    """Return the outputs of data, those of the array Y: a d'×t matrix for each sequence
+    of tokens.
     """
     outputs = _sequences(arrays["Y"], model.d_out, "d'")
     if len(outputs) != len(inputs) or len(outputs[0][0]) != len(inputs[0][0]):
@@ -187,10 +146,7 @@ def _outputs_in(
 def _loss_towards_teacher(
     model: SingleLayerAttention, form: Quadratic, teacher: DataSource | None, seed: int
 ) -> Loss:
-    """Return the loss with this form and the function of a teacher as the target.
-
-    Without a teacher the coordinates of the target are random integers.
-    """
+    """Return the loss towards the function of a teacher, or towards random integers without one."""
     if teacher is None:
         words = f"random integers, seed {seed}"
         return form.towards(random_function(model, seed), words)
@@ -200,11 +156,7 @@ def _loss_towards_teacher(
 def _loss_towards_weights(
     model: SingleLayerAttention, form: Quadratic, arrays: Mapping[str, Tensor], option: str
 ) -> Loss:
-    """Return the loss with this form and the function of weights as the target.
-
-    ``arrays`` are the weights by their letters, and ``option`` is the one that gives them, which
-    errors name.
-    """
+    """Return the loss towards the function of weights by their letters, which an option gives."""
     # None for weights that are not given.
     weights: dict[str, Any] = dict.fromkeys("KQAV")
     weights |= {letter: _finite_entries(array, option) for letter, array in arrays.items()}
@@ -217,13 +169,8 @@ def _loss_towards_weights(
         (A, V), _remark = exact_weights(model, given=weights, weights=None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
-    function = function_of(model, _fractions(A), _fractions(V))
-    return form.towards(function, "the function of a teacher")
-
-
-def _fractions(matrix: Any) -> RationalRows:
-    """Return the rows of a matrix of SymPy with rational entries, as fractions."""
-    return [[fraction(x) for x in row] for row in matrix.tolist()]
+    A_rows, V_rows = ([[fraction(x) for x in row] for row in M.tolist()] for M in (A, V))
+    return form.towards(function_of(model, A_rows, V_rows), "the function of a teacher")
 
 
 def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
@@ -235,10 +182,7 @@ def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
 
 
 def _finite_entries(array: Tensor, option: str) -> Any:
-    """Return the NumPy array of the entries: floats, or integers and fractions as objects.
-
-    InvalidCaseError, about ``option``, if an entry is not a finite real number.
-    """
+    """Return the NumPy array of the entries: floats, or integers and fractions as objects."""
     try:
         return array.array()
     except InvalidCaseError as reason:
@@ -246,15 +190,8 @@ def _finite_entries(array: Tensor, option: str) -> Any:
 
 
 def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
-    """Return the sequences of an array, matrices with ``rows`` rows whose columns are tokens.
-
-    The array has the shape (sequences, rows, t), or (rows, t) for one sequence; ``letter`` is the
-    name of the number of rows in errors.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it has another shape, or an entry is not finite.
+    """Return the sequences of an array of shape (sequences, rows, t), or (rows, t) for one, as
+    matrices whose columns are tokens; ``letter`` is the number of rows in messages.
     """
     shape = array.shape
     if 0 in shape:

@@ -77,8 +77,7 @@ from m2bridge.families.convolutional_network.observation import (
 from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.program import question
-from m2bridge.maps.closure import base_locus_script, closure_script
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure, base_locus_script, closure_script
 from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.degrees.distance import ParametrizedImage, Variety, ideal_script, map_script
 from m2bridge.maps.degrees.polar_degrees import conormal_script

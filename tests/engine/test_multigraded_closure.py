@@ -17,7 +17,7 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import completeness
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure
 from tests.tiers import few, slow
 
 pytestmark = pytest.mark.macaulay2("any")

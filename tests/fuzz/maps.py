@@ -19,7 +19,7 @@ from m2bridge import QQ, CoefficientField, Macaulay2, PolynomialMap, Script, ima
 from m2bridge.convert.answers import Answer, parse
 from m2bridge.engine import Engine
 from m2bridge.errors import TimeLimitError
-from m2bridge.maps.closure_result import Image
+from m2bridge.maps.closure import Image
 
 FIELDS = (QQ, *map(CoefficientField, (2, 3, 5, 7)))
 SECONDS = 120.0

@@ -52,10 +52,8 @@ from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited, share
-from m2bridge.maps.closure import closure, closure_script, read_closure
-from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.degrees.polar_degrees import polar_degrees
-from m2bridge.maps.degrees.polar_result import PolarDegrees
+from m2bridge.maps.closure import Closure, closure, closure_script, read_closure
+from m2bridge.maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from m2bridge.maps.degrees.slices import slices_program
 from m2bridge.maps.equations import check_representations, default_max_degree
 from m2bridge.maps.model import Model

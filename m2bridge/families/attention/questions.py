@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from m2bridge.certificates.form import Content
     from m2bridge.engine.script import Script
     from m2bridge.families.attention.closure_answers import CertifiedEquations
-    from m2bridge.maps.closure_result import Closure
-    from m2bridge.maps.degrees.polar_result import PolarDegrees
+    from m2bridge.maps.closure import Closure
+    from m2bridge.maps.degrees.polar_degrees import PolarDegrees
 
 MAX_USUAL_CLOSURE_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure.

@@ -1,16 +1,21 @@
 """Numbers that are counted modulo random primes: which primes, and when enough of them agree.
 
-A count modulo one prime can be wrong, since the variety can change there; that of several random
-primes is the count over QQ except with bad luck, and is not a proof.
+A count modulo one prime can be wrong, since the variety can change there, for example from a conic
+to two lines, even if the prime divides no coefficient; the count of several random primes is that
+over QQ except with bad luck, and is not a proof. The result is what at least two primes more have
+than have other results, or three more where primes take little time.
 """
 
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Generic, TypeVar
 
 from m2bridge.algebra.numbers import random_primes
 from m2bridge.engine.script import Script
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.errors import MemoryLimitError, MethodUnavailableError, TimeLimitError
+from m2bridge.limits import clock
 
 PRIME_BITS = 15
 """Bits of the primes modulo which Macaulay2 counts points; those below 2^15 are the quickest."""
@@ -30,48 +35,16 @@ MAX_COUNTING_PRIMES = 7
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five")
 """Numbers of primes in words."""
 
-
-def with_given_prime(script: Script, prime: int) -> Script:
-    """Return the program with this prime as its modulus, and a seed for its random numbers."""
-    return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
-
-
-def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
-    """Return the primes with the most frequent value, if they lead; else an empty tuple.
-
-    Parameters
-    ----------
-    values : mapping from prime to value
-        At least one; values are hashable, and only compared.
-    lead : int
-        The primes with the most frequent value lead if there are at least this many more of them
-        than of all primes with other values.
-    """
-    primes_of: dict[object, list[int]] = {}
-    for prime, value in values.items():
-        primes_of.setdefault(value, []).append(prime)
-    most_frequent = max(primes_of.values(), key=len)
-    other_count = len(values) - len(most_frequent)
-    if len(most_frequent) - other_count < lead:
-        return ()
-    return tuple(most_frequent)
+OutcomeT = TypeVar("OutcomeT")
 
 
 def primes_for(
     polynomials: Iterable[Mapping[tuple[int, ...], int]], more: Collection[int] = ()
 ) -> Iterator[int]:
-    """Return an endless iterator over random primes that divide no coefficient of the polynomials
-    and no number in ``more``.
+    """Return an endless iterator over random primes that divide no coefficient of the polynomials,
+    given as {exponents: coefficient}, and no number in ``more``; zero is not in it.
 
-    Modulo a prime that divides a coefficient, the polynomials define a variety of another kind. The
-    primes are longer where the coefficients are long.
-
-    Parameters
-    ----------
-    polynomials : iterable of polynomials with integer coefficients
-        Coefficients by exponents.
-    more : collection of int
-        Further numbers that no prime may divide; not zero.
+    Modulo a prime that divides a coefficient, the polynomials define a variety of another kind.
     """
     numbers = set(more)
     for polynomial in polynomials:
@@ -81,25 +54,60 @@ def primes_for(
     return random_primes(LONG_PRIME_BITS if has_long_coefficients else PRIME_BITS, numbers)
 
 
-def deciding_primes(
-    values: Mapping[int, object], seconds: float, cheap_seconds: float = MAX_CHEAP_SECONDS
-) -> tuple[int, ...]:
-    """Return the primes whose value is the result; empty while further primes are needed.
+def with_given_prime(script: Script, prime: int) -> Script:
+    """Return the program with this prime as its modulus, and a seed for its random numbers."""
+    return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
 
-    These must be two more than all primes with other values, or three more where primes are quick.
 
-    Parameters
-    ----------
-    values : mapping from prime to value
-        The values modulo the primes that were tried; they are only compared.
-    seconds : float
-        The time that all primes so far took.
-    cheap_seconds : float
-        If two or more primes took less than this time, one more prime has to agree.
+@dataclass(frozen=True, slots=True)
+class Outcomes(Generic[OutcomeT]):
+    """The outcomes modulo the primes that were tried, and the primes whose outcome is the result:
+    none where a limit was reached before enough of them agreed.
     """
-    is_cheap = len(values) >= MIN_AGREEING_PRIMES and seconds < cheap_seconds
-    lead = MIN_AGREEING_PRIMES + 1 if is_cheap else MIN_AGREEING_PRIMES
-    return leading_primes(values, lead)
+
+    by_prime: dict[int, OutcomeT]
+    agreeing: tuple[int, ...]
+    limit: TimeLimitError | MemoryLimitError | None = None
+
+
+def count_modulo_primes(
+    outcome_modulo: Callable[[int], OutcomeT],
+    primes: Iterator[int],
+    *,
+    value: Callable[[OutcomeT], Hashable],
+    cheap_seconds: float = MAX_CHEAP_SECONDS,
+) -> Outcomes[OutcomeT]:
+    """Count modulo primes, which have no end, until enough of them agree in the value of their
+    outcomes, or a limit is reached; MethodUnavailableError if too few agree.
+    """
+    outcomes: dict[int, OutcomeT] = {}
+    values: dict[int, Hashable] = {}
+    begin = clock().seconds
+    for prime in islice(primes, MAX_COUNTING_PRIMES):
+        try:
+            outcomes[prime] = outcome_modulo(prime)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            return Outcomes(outcomes, leading_primes(values, MIN_AGREEING_PRIMES), limit)
+        values[prime] = value(outcomes[prime])
+        is_cheap = clock().seconds - begin < cheap_seconds and len(values) >= MIN_AGREEING_PRIMES
+        agreeing = leading_primes(values, MIN_AGREEING_PRIMES + is_cheap)
+        if agreeing:
+            return Outcomes(outcomes, agreeing)
+    raise disagreement_error(outcomes)
+
+
+def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
+    """Return the primes with the most frequent value, if at least ``lead`` more have it than have
+    other values; else an empty tuple.
+    """
+    primes_of: dict[object, list[int]] = {}
+    for prime, value in values.items():
+        primes_of.setdefault(value, []).append(prime)
+    most_frequent = max(primes_of.values(), key=len, default=[])
+    other_count = len(values) - len(most_frequent)
+    if len(most_frequent) - other_count < lead:
+        return ()
+    return tuple(most_frequent)
 
 
 def disagreement_error(primes: Iterable[int]) -> MethodUnavailableError:
@@ -109,10 +117,7 @@ def disagreement_error(primes: Iterable[int]) -> MethodUnavailableError:
 
 
 def modulo_primes(agreeing: Collection[int], tried: Iterable[int]) -> str:
-    """Return in words that a number is known modulo these random primes.
-
-    ``agreeing`` are the primes that gave it, and ``tried`` all that were tried.
-    """
+    """Return in words that a number is known modulo the random primes that gave it."""
     plural_ending = "s" if len(agreeing) > 1 else ""
     text = f"modulo {NUMBER_WORDS[len(agreeing)]} random prime{plural_ending}"
     disagreeing = [str(prime) for prime in tried if prime not in agreeing]

@@ -1,18 +1,22 @@
 """The ED degree of a variety: how many critical points a quadratic distance has on it.
 
-Critical points are counted modulo random primes (:mod:`.distance`). Definitions, and what the
-numbers mean, are in docs/ed-degrees.md.
+Critical points are counted modulo random primes (:mod:`.distance`), for a random data point and, if
+one is given, for this point; the real ones are found by :mod:`.real_points`. Definitions, and what
+the numbers mean, are in docs/ed-degrees.md. The ED degree itself is found or is an error; each
+further step adds to the result, or leaves it ``unfinished`` at a limit, with ``None`` for what is
+not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.intervals import digits_text, float_bounds, middle
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
     InvalidCaseError,
@@ -26,15 +30,27 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
-from m2bridge.maps.closure import closure
-from m2bridge.maps.degrees.distance import AgreedCount, ParametrizedImage, Variety
-from m2bridge.maps.degrees.ed_result import DataPoint, EDDegree
+from m2bridge.maps.degrees.distance import (
+    AgreedCount,
+    CriticalCount,
+    ParametrizedImage,
+    Variety,
+    variety_of_closure,
+)
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
-from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
-from m2bridge.maps.degrees.real_points import find_real_points
+from m2bridge.maps.degrees.quadratic_forms import DistanceForm, read_numbers, read_quadratic
+from m2bridge.maps.degrees.real_points import RealCriticalPoints, find_real_points
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results.sheet import printable
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable
+
+MAX_DIGITS = 15
+"""The largest number of digits of a coordinate or value that are shown: floating-point numbers
+have them."""
+MAX_RADIUS_OF_ZERO = Fraction(1, 10**12)
+"""An interval that contains zero is shown as 0 if its ends, divided by the largest absolute value
+of a coordinate of the point or of the data, are at most this number."""
 
 EDMethod = Literal["auto", "ideal", "parametrization"]
 
@@ -102,12 +118,16 @@ def ed_degree(
     2
     """
     check_choice("method", method, EDMethod)
-    variety: Variety | ParametrizedImage
     check_flag("generic", generic)
     check_kind("title", title, str, "a text")
+    variety: Variety | ParametrizedImage
     if isinstance(case, Ideal):
+        if method == "parametrization":
+            raise InvalidCaseError("method", "'parametrization' is not for ideals: use ideal")
+        if case.ring.field != QQ:
+            raise InvalidCaseError("field", f"must be QQ for ED degrees, not {case.ring.field}")
         model = None
-        variety = _variety_of_ideal(case, method, printable(title))
+        variety = Variety(case, printable(title) or "variety of an ideal")
     else:
         model = as_model(case)
         variety = _variety_of_model(model, method)
@@ -127,7 +147,6 @@ def ed_degree(
         engine_version=current().version,
         seconds=clock().seconds,
     )
-    # each further step adds to the result, or leaves it unfinished at a limit
     if data is not None:
         result = _try_step(result, partial(_add_point, variety=variety, model=model, point=data))
     if generic:
@@ -138,31 +157,9 @@ def ed_degree(
     return replace(result, seconds=clock().seconds)
 
 
-def _variety_of_ideal(ideal: Ideal, method: EDMethod, title: str) -> Variety:
-    """Return the variety of an ideal, in which critical points are counted.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the method is not for ideals, or the field is not QQ.
-    """
-    if method == "parametrization":
-        raise InvalidCaseError("method", "'parametrization' is not for ideals: use ideal")
-    if ideal.ring.field != QQ:
-        raise InvalidCaseError("field", f"must be QQ for ED degrees, not {ideal.ring.field}")
-    return Variety(ideal, title or "variety of an ideal")
-
-
 def _variety_of_model(model: Model, method: EDMethod) -> Variety | ParametrizedImage:
-    """Return the closure of a model, in which critical points are counted as the method says.
-
-    It is given by its ideal if the method is ``ideal``, if the image is a point, or if the method
-    is ``auto`` and the parameters satisfy relations; else by its parametrization.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the method needs free parameters, or the ideal is not known completely.
+    """Return the closure of a model, by its parametrization or, where the method or the map needs
+    that, by its ideal.
     """
     free = model.free_map
     if method == "parametrization" and free.relations:
@@ -173,35 +170,11 @@ def _variety_of_model(model: Model, method: EDMethod) -> Variety | ParametrizedI
         image = ParametrizedImage.of(free, model.title)
         if image.spanning:  # else the image is a point
             return image
-    return _variety_of_closure(model)
-
-
-def _variety_of_closure(model: Model) -> Variety:
-    """Return the closure of a model as the variety of its ideal.
-
-    Raises
-    ------
-    MethodUnavailableError, TimeLimitError
-        If the ideal is not proved to be found completely.
-    """
-    variety = closure(model)
-    if variety.ideal is None or not variety.completeness.proved:
-        raise variety.incomplete()
-    # the closure of an image is irreducible if the source is, and then its ideal is prime
-    is_prime = not model.polynomial_map.maybe_reducible
-    return Variety(variety.ideal, model.title, prime=is_prime)
+    return variety_of_closure(model)
 
 
 def _check_count(counted: AgreedCount) -> AgreedCount:
-    """Return ``counted``, a count for a random data point, after checking that it is finite.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the variety is empty.
-    MethodUnavailableError
-        If the critical points are not isolated.
-    """
+    """Return a count for a random data point, after checking that it is finite."""
     if counted.count.dimension < 0:
         raise InvalidCaseError("ideal", "the variety is empty")
     if counted.count.points is None:
@@ -212,10 +185,7 @@ def _check_count(counted: AgreedCount) -> AgreedCount:
 
 
 def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegree:
-    """Return the result with what a further step adds.
-
-    If the step reaches a limit or is not available, nothing is added, and ``unfinished`` says why.
-    """
+    """Return the result with what a further step adds, or with the reason why it adds nothing."""
     try:
         return step(result)
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError, TooLargeError) as reason:
@@ -223,10 +193,9 @@ def _try_step(result: EDDegree, step: Callable[[EDDegree], EDDegree]) -> EDDegre
 
 
 def _unfinished(result: EDDegree, reason: str) -> EDDegree:
-    """Return the result with a further reason why it is unfinished."""
-    texts = [text for text in (result.unfinished, reason) if text]
-    different_texts = dict.fromkeys(texts)  # in order
-    return replace(result, unfinished="; ".join(different_texts))
+    """Return the result with a further reason why it is unfinished, unless it has it already."""
+    texts = dict.fromkeys(text for text in (result.unfinished, reason) if text)  # in order
+    return replace(result, unfinished="; ".join(texts))
 
 
 def _add_point(
@@ -235,15 +204,12 @@ def _add_point(
     model: Model | None,
     point: tuple[Fraction, ...],
 ) -> EDDegree:
-    """Return the result with the critical points for a data point.
-
-    They are counted on the variety of an ideal; where ``variety`` is the image of a model, on the
-    variety of the ideal of its closure. Real points are added if the critical points are isolated.
-    ``model`` is ``None`` if an ideal was given.
+    """Return the result with the critical points for a data point on the variety of an ideal, that
+    of the closure where ``variety`` is the image of a model.
     """
     if not isinstance(variety, Variety):
         assert model is not None
-        variety = _variety_of_closure(model)
+        variety = variety_of_closure(model)
     counted = variety.count(result.quadratic, point)
     result = replace(
         result,
@@ -260,9 +226,8 @@ def _add_point(
 
 
 def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) -> EDDegree:
-    """Return the result with the real critical points for its data point.
-
-    ``complex_points`` is the number of complex critical points, which are isolated.
+    """Return the result with the real critical points for its data point; the complex ones are
+    isolated.
     """
     at_point = result.at_point
     assert at_point is not None
@@ -281,10 +246,8 @@ def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) ->
 def _add_generic(
     result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
 ) -> EDDegree:
-    """Return the result with the ED degree for a general quadratic form.
-
-    For a cone this number is the sum of its polar degrees, which a theorem of the family may give;
-    else it is counted for a random form.
+    """Return the result with the ED degree for a general quadratic form: for a cone the sum of its
+    polar degrees, which a theorem of the family may give; else it is counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
     # a theorem about the closure of an affine variety gives the sum for the closure only
@@ -301,14 +264,290 @@ def _add_generic(
 
 
 def _add_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
-    """Return the result with the generic ED degree of the closure in projective space.
-
-    Raises
-    ------
-    TimeLimitError
-        If the polar degrees of the closure were not all found in time.
-    """
+    """Return the result with the generic ED degree of the closure in projective space."""
     polar = polar_degrees(case)
     if polar.unfinished:
         raise TimeLimitError(polar.unfinished)
     return replace(result, closure_generic_ed_degree=polar.generic_ed_degree)
+
+
+@dataclass(frozen=True, slots=True)
+class DataPoint:
+    """The critical points for one data point, at regular points of the variety."""
+
+    coordinates: tuple[Fraction, ...]  # u
+    count: CriticalCount
+    primes: tuple[int, ...]
+    real: RealCriticalPoints | None  # None if they are not isolated, or not found in time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EDDegree(Result):
+    """The ED degree of an affine variety X, and what it would be for a general quadratic form.
+
+    It is the number of critical points that the quadratic form q(x − u) has at regular points x of
+    X, for a general complex data point u.
+
+    Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
+    algebraic variety*, Found. Comput. Math. 16, 2016, Section 2.
+
+    Parameters
+    ----------
+    title : str
+        The variety in words.
+    case : dict or None
+        The numbers that define the case, for JSON; ``None`` without a family.
+    variables : tuple of str
+        The coordinates of the ambient space.
+    dimension : int
+        The affine dimension of X.
+    cone : bool
+        Whether X is known to be a cone: its equations, or the images, are homogeneous.
+    quadratic : DistanceForm
+        q.
+    method : {"ideal", "parametrization"}
+        Where critical points were counted.
+    counted : AgreedCount
+        The ED degree, and the primes modulo which it was counted.
+    generic_ed_degree : int or None
+        The number for a general quadratic form; ``None`` if it was not asked for, or not found
+        within the limits.
+    generic_known : str
+        How ``generic_ed_degree`` is known, in words.
+    generic_primes : tuple of int
+        The primes modulo which it was counted; none where a theorem gives it.
+    closure_generic_ed_degree : int or None
+        If X is not known to be a cone: the generic ED degree of its closure in projective space,
+        the sum of the polar degrees.
+    at_point : DataPoint or None
+        The critical points for a data point; ``None`` if none is given.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limits and reasons why some of the values above are missing.
+
+    Examples
+    --------
+    >>> parabola = ed_degree(ideal("y - x^2"))
+    >>> parabola.ed_degree, parabola.generic_ed_degree, parabola.closure_generic_ed_degree
+    (3, 3, 4)
+    """
+
+    title: str
+    case: dict[str, Any] | None
+    variables: tuple[str, ...]
+    dimension: int
+    cone: bool
+    quadratic: DistanceForm
+    method: str
+    counted: AgreedCount
+    generic_ed_degree: int | None = None
+    generic_known: str = ""
+    generic_primes: tuple[int, ...] = ()
+    closure_generic_ed_degree: int | None = None
+    at_point: DataPoint | None = None
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def ed_degree(self) -> int:
+        """The number of complex critical points for a general data point."""
+        number = self.counted.count.points  # None if the points are not isolated
+        assert number is not None  # then the function ed_degree has raised an error
+        return number
+
+    @property
+    def primes(self) -> tuple[int, ...]:
+        """The random primes modulo which the ED degree was counted."""
+        return self.counted.primes
+
+    @property
+    def critical_points(self) -> int | None:
+        """The number of complex critical points for the given data point, with multiplicity.
+
+        ``None`` if there is no data point, or the critical points are not isolated.
+        """
+        return None if self.at_point is None else self.at_point.count.points
+
+    @property
+    def real_critical_points(self) -> int | None:
+        """The number of real critical points for the given data point, without multiplicity.
+
+        ``None`` if there is no data point, or real points were not counted.
+        """
+        real = self._real
+        return None if real is None else real.number
+
+    @property
+    def _real(self) -> RealCriticalPoints | None:
+        """The real critical points for the data point."""
+        return None if self.at_point is None else self.at_point.real
+
+    @property
+    def real_points(self) -> tuple[tuple[float, ...], ...] | None:
+        """The middles of boxes around the real critical points x, by increasing q(x − u).
+
+        ``None`` if there is no data point, or they were not found.
+        """
+        if self._real is None or self._real.points is None:
+            return None
+        return tuple(point.coordinates for point in self._real.points)
+
+    @property
+    def distances(self) -> tuple[float, ...] | None:
+        """The middles of intervals for q(x − u), for each x of :attr:`real_points`, in their order.
+
+        ``None`` if :attr:`real_points` is ``None``.
+        """
+        if self._real is None or self._real.points is None:
+            return None
+        return tuple(point.distance for point in self._real.points)
+
+    def to_sheet(self) -> Sheet:
+        """Return the numbers, how they are known, and a table of the real critical points."""
+        blocks: list[Block] = [Facts(_facts(self))]
+        if self.at_point is not None and self._real is not None and self._real.points:
+            blocks.append(_table_of_points(self.variables, self.at_point, self._real))
+        formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
+        return Sheet(f"ED degree of the {self.title}", blocks, formulas)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers, how they are known, and the critical points for the data point."""
+        return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
+            "title": self.title or None,
+            "coordinates": list(self.variables),
+            "dimension": self.dimension,
+            "ambient_dimension": len(self.variables),
+            "cone": self.cone,
+            "quadratic": self.quadratic.text,
+            "ed_degree": self.ed_degree,
+            "method": self.method,
+            "known": self.counted.known,
+            "proved": False,
+            "primes": list(self.primes),
+            "generic_ed_degree": self.generic_ed_degree,
+            "generic_known": self.generic_known or None,
+            "generic_proved": self.generic_ed_degree is not None and not self.generic_primes,
+            "generic_primes": list(self.generic_primes),
+            "closure_generic_ed_degree": self.closure_generic_ed_degree,
+            **_point_json(self.at_point),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return the ED degree as a Macaulay2 assignment."""
+        return f"edDegree = {self.ed_degree}"
+
+
+def _table_of_points(
+    variables: Sequence[str], at_point: DataPoint, real: RealCriticalPoints
+) -> Table:
+    """Return a table of the real critical points, with the digits that their intervals prove."""
+    rows = []
+    largest_zero = Fraction(0)
+    for point in real.points or ():
+        scale = max(map(abs, [*at_point.coordinates, *map(middle, point.box)]))
+        cells = [digits_text(point.value, MAX_DIGITS)]
+        for low, high in point.box:
+            radius = max(abs(low), abs(high))
+            if low <= 0 <= high and radius <= MAX_RADIUS_OF_ZERO * scale:
+                cells.append("0")
+                largest_zero = max(largest_zero, radius)
+            else:
+                cells.append(digits_text((low, high), MAX_DIGITS))
+        rows.append(cells)
+    caption = "Real critical points x"
+    if largest_zero > 0:
+        bound = digits_text((largest_zero, largest_zero), 2)
+        caption += f" (0: its absolute value is below {bound})"
+    return Table(("q(x − u)", *variables), rows, caption)
+
+
+def _point_json(at_point: DataPoint | None) -> dict[str, Any]:
+    """Return the critical points for the data point, for JSON; each field is ``None`` where it is
+    not known, and ``real_points`` also where they were counted and not approximated.
+    """
+    real = None if at_point is None else at_point.real
+    points = None
+    # there may be a number of real points without approximations
+    if real is not None and real.points is not None:
+        points = [
+            {
+                "coordinates": list(point.coordinates),
+                "value": point.distance,
+                "box": list(map(float_bounds, point.box)),
+                "value_bounds": float_bounds(point.value),
+                "proved": point.proved,
+            }
+            for point in real.points
+        ]
+    return {
+        "point": at_point and list(map(str, at_point.coordinates)),
+        "critical_points": at_point and at_point.count.points,
+        "critical_dimension": at_point and at_point.count.critical_dimension,
+        "critical_primes": at_point and list(at_point.primes),
+        "real_critical_points": real and real.number,
+        "real_points": points,
+        "isolated_by": real and real.isolated_by,
+        "proved_real_points": real and real.proved,
+    }
+
+
+def _facts(result: EDDegree) -> list[tuple[str, object]]:
+    """Return names and values for the summary; values ``None`` are not shown."""
+    variety = f"dimension {result.dimension} in affine space of dimension {len(result.variables)}"
+    variety += "; a cone" if result.cone else "; not known to be a cone"
+    form = result.quadratic.text
+    if result.quadratic.is_standard:
+        form = "the standard one, the sum of the squares of the coordinates"
+    ed_degree = str(result.ed_degree)
+    if result.ed_degree == 0:
+        ed_degree = "0: for a general data point there is no critical point"
+    closure = None
+    if result.closure_generic_ed_degree is not None:
+        closure = f"generic ED degree {result.closure_generic_ed_degree}"
+        if result.closure_generic_ed_degree != result.ed_degree:
+            closure += ": not that of the affine variety"
+    method = "by counting critical points for a random data point"
+    if result.method != "ideal":
+        fibre = result.counted.count.fibre
+        method = (
+            "by counting critical points of the parametrization, over the"
+            f" {fibre} point{'s' if fibre > 1 else ''} of a general fibre"
+        )
+    generic = result.generic_ed_degree
+    return [
+        ("variety", variety),
+        ("quadratic form", form),
+        ("ED degree", ed_degree),
+        ("generic ED degree", generic),
+        ("projective closure", closure),
+        ("known", f"{method}, {result.counted.known}"),
+        ("primes", ", ".join(map(str, result.primes))),
+        ("known, generic", None if generic is None else result.generic_known),
+        *_point_facts(result.at_point),
+        ("not finished", result.unfinished or None),
+        ("computed by", computed_by(result.engine_version, result.seconds)),
+    ]
+
+
+def _point_facts(at_point: DataPoint | None) -> list[tuple[str, object]]:
+    """Return names and values of the critical points for a data point; none for ``None``."""
+    if at_point is None:
+        return []
+    number = str(at_point.count.points)  # None if the points are not isolated
+    if at_point.count.points is None:
+        number = f"not isolated: they have dimension {at_point.count.critical_dimension}"
+    primes = ", ".join(map(str, at_point.primes))
+    facts: list[tuple[str, object]] = [
+        ("data point", f"u = ({', '.join(map(str, at_point.coordinates))})"),
+        ("complex critical points", f"{number}; modulo the primes {primes}"),
+    ]
+    real = at_point.real
+    if real is not None:
+        facts.append(("real critical points", f"{real.number}, isolated by {real.isolated_by}"))
+        if real.proved:
+            proof = f"existence of {real.proved}, in boxes whose middles are listed, by Krawczyk's"
+            facts.append(("proved", f"{proof} test"))
+    return facts

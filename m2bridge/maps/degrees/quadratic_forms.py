@@ -1,4 +1,7 @@
-"""Quadratic forms over QQ that measure distances, and how they and data points are read."""
+"""Quadratic forms over QQ that measure distances, and how they and data points are read.
+
+What is not exact, or not over QQ, is a ConversionError; what does not fit an InvalidCaseError.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +26,15 @@ FormRows = tuple[tuple[Fraction, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class DistanceForm:
-    """A nondegenerate quadratic form q(x) = xᵀ M x over QQ.
+    """A nondegenerate quadratic form q(x) = xᵀ M x over QQ."""
 
-    Parameters
-    ----------
-    matrix : tuple of tuple of Fraction
-        M, which is symmetric.
-    text : str
-        The form as a polynomial.
-    """
-
-    matrix: FormRows
-    text: str
+    matrix: FormRows  # M, which is symmetric
+    text: str  # as a polynomial
 
     @property
     def is_standard(self) -> bool:
         """Whether the form is the sum of the squares of the coordinates."""
-        size = len(self.matrix)
-        return self.matrix == _identity(size)
+        return self.matrix == _identity(len(self.matrix))
 
     def value_at(self, vector: Sequence[Fraction]) -> Fraction:
         """Return the value of the form at a vector."""
@@ -50,11 +44,8 @@ class DistanceForm:
         return total
 
     def in_scaled_coordinates(self, denominators: Sequence[int]) -> DistanceForm:
-        """Return the form in new coordinates y_i = d_i x_i, where d_i are the denominators.
-
-        Any positive integers will do; those by which the images of a map are multiplied, so that
-        their coefficients are integers, give the form in the new images. The matrix has the entries
-        M_ij / (d_i d_j).
+        """Return the form in new coordinates y_i = d_i x_i for positive integers d_i, here those by
+        which the images of a map are multiplied. The matrix has the entries M_ij / (d_i d_j).
         """
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):
@@ -65,37 +56,26 @@ class DistanceForm:
 
     @property
     def integer_rows(self) -> list[list[int]]:
-        """The rows of a positive multiple of M with integer entries, whose quadratic form has the
-        same critical points.
+        """The rows of a positive multiple of M with integer entries, which has the same critical
+        points.
         """
         scale = lcm(*(c.denominator for row in self.matrix for c in row))
         return [[int(c * scale) for c in row] for row in self.matrix]
 
 
 def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
-    """Return the quadratic form that a value defines, in the variables of a ring.
-
-    Parameters
-    ----------
-    value : polynomial, or sequence of rows of exact numbers, or None
-        The form as a polynomial that :func:`m2bridge.ideal` takes, or the rows of its symmetric
-        matrix. ``None`` is the standard form, the sum of the squares of the variables.
-    ring : PolynomialRing
-        Over QQ.
-
-    Raises
-    ------
-    ConversionError
-        If the value is no polynomial over QQ, or no list of exact numbers.
-    InvalidCaseError
-        If the polynomial is not homogeneous of degree two, the matrix is not symmetric or of
-        another size, or the form is singular.
+    """Return the quadratic form that a value defines, in the variables of a ring over QQ: a
+    polynomial that :func:`m2bridge.ideal` takes, the rows of a symmetric matrix, or ``None`` for
+    the sum of the squares.
     """
     size = len(ring.variables)
     if value is None:
         matrix = _identity(size)
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        matrix = _symmetric_matrix(value, size)
+        matrix = tuple(read_numbers(row, "quadratic", size) for row in value)
+        columns = tuple(zip(*matrix, strict=True))
+        if len(matrix) != size or matrix != columns:
+            raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
     else:
         check_field(value, ring.field)
         matrix = _matrix_of(element(ring, value), size)
@@ -117,31 +97,9 @@ def _identity(size: int) -> FormRows:
     return tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
 
 
-def _symmetric_matrix(rows: Sequence[Any], size: int) -> FormRows:
-    """Return the symmetric matrix of this size with the given rows of exact numbers.
-
-    Raises
-    ------
-    ConversionError
-        If a number is not exact, or a row is no list of numbers.
-    InvalidCaseError
-        If the number of rows, or of entries of a row, is not ``size``, or the matrix is not
-        symmetric.
-    """
-    matrix = tuple(read_numbers(row, "quadratic", size) for row in rows)
-    columns = tuple(zip(*matrix, strict=True))
-    if len(matrix) != size or matrix != columns:
-        raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
-    return matrix
-
-
 def _matrix_of(polynomial: Any, size: int) -> FormRows:
-    """Return the symmetric matrix of a quadratic form, given as a polynomial in ``size`` variables.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the polynomial is not homogeneous of degree two.
+    """Return the symmetric matrix of a quadratic form, given as a polynomial in ``size``
+    variables.
     """
     if not is_homogeneous(polynomial) or total_degree(polynomial) != 2:
         text = polynomial_text(polynomial)
@@ -175,22 +133,8 @@ def _form_text(matrix: FormRows, ring: PolynomialRing) -> str:
 
 
 def read_numbers(values: Any, option: str, size: int) -> tuple[Fraction, ...]:
-    """Return exact rational numbers, as many as there are coordinates.
-
-    Parameters
-    ----------
-    values : sequence of exact numbers or of texts, or one text such as ``"[1, 2/3]"``
-    option : str
-        The name of the argument, for messages.
-    size : int
-        The number of coordinates.
-
-    Raises
-    ------
-    ConversionError
-        If a number is not exact: a float, or text that is not a rational number.
-    InvalidCaseError
-        If there are more or fewer numbers than coordinates.
+    """Return exact rational numbers, as many as there are coordinates, from a sequence of numbers
+    or texts, or one text such as ``"[1, 2/3]"``; ``option`` is the argument in messages.
     """
     if isinstance(values, str):
         values = values.strip().removeprefix("[").removesuffix("]").split(",")

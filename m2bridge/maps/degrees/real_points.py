@@ -18,7 +18,6 @@ from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.real_points import real_points
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine import current, msolve
-from m2bridge.engine.script import Script
 from m2bridge.errors import MethodUnavailableError, ParseError
 from m2bridge.maps.degrees.certified import CoordinateBox, proved_boxes
 from m2bridge.maps.degrees.counting_primes import primes_for, with_given_prime
@@ -42,56 +41,32 @@ EXTRA_BITS = 64
 
 @dataclass(frozen=True, slots=True)
 class PointAtDistance:
-    """A real critical point x in a box, and the value q(x − u) for the data point u.
-
-    Parameters
-    ----------
-    distance : float
-        q(x − u), in the middle of its interval.
-    coordinates : tuple of float
-        The middle of the box.
-    value : pair of Fraction
-        The ends of an interval that contains q(x − u).
-    box : tuple of pairs of Fraction
-        For each coordinate the ends of an interval that contains it.
-    proved : bool
-        Whether Krawczyk's test proves that there is a critical point in the box.
+    """A real critical point x in a box, and the value q(x − u) for the data point u, by the ends of
+    intervals and by their middles.
     """
 
     distance: float
     coordinates: tuple[float, ...]
     value: CoordinateSide
     box: tuple[CoordinateSide, ...]
-    proved: bool
+    proved: bool  # whether Krawczyk's test proves that there is a critical point in the box
 
 
 @dataclass(frozen=True, slots=True)
 class RealCriticalPoints:
-    """The real critical points for one data point.
-
-    Parameters
-    ----------
-    number : int
-        The number of real critical points, without multiplicity.
-    points : tuple of PointAtDistance, or None
-        All real critical points, by increasing q(x − u); ``None`` if a number is too large for
-        floating-point numbers.
-    isolated_by : str
-        The program that isolated the points.
-    proved : int
-        The number of points whose existence in their boxes is proved by Krawczyk's test.
-    """
+    """The real critical points for one data point, without multiplicity."""
 
     number: int
+    # by increasing q(x − u); None if a number is too large for floating-point numbers
     points: tuple[PointAtDistance, ...] | None
-    isolated_by: str
-    proved: int = 0
+    isolated_by: str  # the program
+    proved: int = 0  # the number of points that are proved to exist in their boxes
 
 
 def find_real_points(
     variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
 ) -> RealCriticalPoints:
-    """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
+    """Find the real critical points for the data point u, by msolve or by Macaulay2's RealRoots.
 
     Either isolates each in a box. Where Krawczyk's test proves that there is a critical point in a
     smaller box, by :mod:`.certified`, that is the box of the point.
@@ -101,22 +76,9 @@ def find_real_points(
     has c rows (A = 1 if J has c), B has c columns, and f is in the ideals of the other components.
     With random A, B and f, this *random system* has all critical points but those where det(A J B)
     or f is zero. Its real solutions are isolated over QQ; a prime serves only to check that no
-    point is left out: modulo it there have to be ``complex_points`` solutions.
-
-    Parameters
-    ----------
-    variety : Variety
-    form : DistanceForm
-        Its matrix is M.
-    point : sequence of Fraction
-        The data point u.
-    complex_points : int
-        The number of complex critical points, with multiplicity.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there are too many complex points for RealRoots, or all random systems leave some out.
+    point is left out: modulo it there have to be ``complex_points`` solutions, with multiplicity.
+    MethodUnavailableError if all random systems leave some out, or there are too many for
+    RealRoots.
     """
     # `solver` is msolve, or None where RealRoots isolates points; `isolated_by` is the name
     solver, isolated_by = msolve.for_engine(current())
@@ -128,7 +90,16 @@ def find_real_points(
             f"{complex_points} complex critical points are too many for Macaulay2's RealRoots (at"
             f" most {MAX_TRACE_FORM_POINTS}): install msolve ({msolve.INSTALL})"
         )
-    script = _real_points_script(variety, form, point, solver)
+    # where Macaulay2 looks for msolve; an empty text is false in a template
+    folder = "" if solver is None else quoted(f"{solver.program.parent}/")
+    script = ideal_script(
+        variety,
+        "ed_degree_real",
+        form,
+        point,
+        msolve="" if solver is None else "true",
+        program=folder,
+    )
     primes = primes_for(
         map(integer_coefficients, variety.ideal.generators), numbers_not_divisible(form, point)
     )
@@ -158,29 +129,17 @@ def find_real_points(
     )
 
 
-def _real_points_script(
-    variety: Variety, form: DistanceForm, point: Sequence[Fraction], solver: msolve.Msolve | None
-) -> Script:
-    """Return the Macaulay2 program that isolates the real critical points for a data point.
-
-    It calls the msolve that is given as ``solver``, or RealRoots if ``solver`` is ``None``.
-    """
-    if solver is None:
-        # an empty text is false in a template
-        return ideal_script(variety, "ed_degree_real", form, point, msolve="", program="")
-    # the folder of msolve, where Macaulay2 looks for it
-    folder = quoted(f"{solver.program.parent}/")
-    return ideal_script(variety, "ed_degree_real", form, point, msolve="true", program=folder)
-
-
 def _point_in(
     box: CoordinateBox, form: DistanceForm, data: Sequence[Fraction], *, proved: bool
 ) -> PointAtDistance | None:
-    """Return the point in a box, with q(x − u) for the form q and the data point u.
-
-    ``None`` if a number is too large for floating-point numbers.
+    """Return the point in a box, with q(x − u); ``None`` if a number is too large for
+    floating-point numbers.
     """
-    with flint.ctx.workprec(_bits_of_sides(box, data)):
+    # a precision in which the sides of the box and the data are all but exact
+    bits = 0
+    for number in (*data, *(end for side in box for end in side)):
+        bits = max(bits, number.numerator.bit_length() + number.denominator.bit_length())
+    with flint.ctx.workprec(2 * bits + EXTRA_BITS):
         differences = []
         for side, u in zip(box, data, strict=True):
             differences.append(interval_of_ends(*side) - flint.arb(flint_rational(u)))
@@ -199,34 +158,19 @@ def _point_in(
     )
 
 
-def _bits_of_sides(box: CoordinateBox, data: Sequence[Fraction]) -> int:
-    """Return a precision in which the sides of a box and the data are all but exact."""
-    bits = 0
-    for number in (*data, *(end for side in box for end in side)):
-        bits = max(bits, number.numerator.bit_length() + number.denominator.bit_length())
-    return 2 * bits + EXTRA_BITS
-
-
 def _by_increasing_value(
     points: Sequence[PointAtDistance | None],
 ) -> tuple[PointAtDistance, ...] | None:
     """Return the points sorted by the middle of the interval for q(x − u); ``None`` if one is."""
-    found = [point for point in points if point is not None]
-    if len(found) < len(points):
+    known = [point for point in points if point is not None]
+    if len(known) < len(points):
         return None
-    return tuple(sorted(found, key=lambda point: (middle(point.value), point.coordinates)))
+    return tuple(sorted(known, key=lambda point: (middle(point.value), point.coordinates)))
 
 
 def _boxes_by_msolve(answer: Answer, size: int) -> list[CoordinateBox]:
-    """Return the isolating boxes that msolve found, one for each real point.
-
-    The first ``size`` sides of a box, each with its two ends, belong to the coordinates; further
-    sides belong to multipliers, and are left out.
-
-    Raises
-    ------
-    ParseError
-        If the answer has no boxes of this form.
+    """Return the isolating boxes that msolve found; sides after the first ``size`` belong to
+    multipliers, and are left out.
     """
     boxes: list[CoordinateBox] = []
     for boxes_of_component in answer.lists("boxes"):
@@ -239,10 +183,8 @@ def _boxes_by_msolve(answer: Answer, size: int) -> list[CoordinateBox]:
 
 
 def _boxes_by_trace_forms(answer: Answer) -> list[CoordinateBox]:
-    """Return a box around each real point, from exact matrices.
-
-    The answer has, for each component of the set of critical points, its trace form and the
-    matrices of multiplication by the coordinates.
+    """Return a box around each real point, from the trace form and the matrices of multiplication
+    by the coordinates that the answer has for each component of the set of critical points.
     """
     boxes: list[CoordinateBox] = []
     forms = answer.lists("trace_forms")

@@ -3,13 +3,15 @@
 Slices are cut out in the space of the parameters, so that no equation of the image is needed; each
 point of the image is counted as often as its fibre has points, by which the numbers are divided.
 ``forms`` are a map whose images are homogeneous coordinates of the projective variety. Of its
-parameters some remain variables, the ``spanning`` ones; all others become random numbers.
+parameters some remain variables, the ``spanning`` ones; all others become random numbers. As errors
+a map with relations is MethodUnavailableError, and one whose image is the point zero
+InvalidCaseError.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -17,61 +19,35 @@ from math import comb
 from typing import NamedTuple
 
 import flint
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.differential import jacobian_at
 from m2bridge.algebra.linear_algebra import IntegerVector, pivot_columns
 from m2bridge.algebra.numbers import random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import m2_syntax
-from m2bridge.convert.answers import Answer, answer_until_limit
-from m2bridge.engine import current
+from m2bridge.convert.answers import answer_until_limit
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError
-from m2bridge.limits import clock
-from m2bridge.maps.degrees.counting_primes import LONG_PRIME_BITS, primes_for, with_given_prime
-from m2bridge.maps.degrees.polar_result import PolarDegrees
-from m2bridge.maps.model import Model, PolarData
+from m2bridge.maps.degrees.counting_primes import LONG_PRIME_BITS, with_given_prime
+from m2bridge.maps.model import Model
 
 MAX_SLICE_MINORS = 5000
 """The largest number of minors of one slice."""
 
 
 def slices_program(model: Model) -> Script:
-    """Return the Macaulay2 program that counts points in slices for a model.
-
-    The program draws a prime if it runs without one.
+    """Return the Macaulay2 program that counts points in slices for a model; it draws a prime if it
+    runs without one.
     """
     return RandomSlices.of(model).script
 
 
-def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
-    """Return a function that maps a prime to the polar degrees modulo this prime, and an endless
-    iterator over random primes for the function (:meth:`RandomSlices.degrees_modulo`).
-
-    Raises
-    ------
-    TooLargeError
-        If a slice takes too many minors.
-    MethodUnavailableError
-        If the parameters are not free.
-    InvalidCaseError
-        If the image is the point zero.
-    """
-    slices = RandomSlices.of(model)
-    slices.check_minors()
-    return slices.degrees_modulo, primes_for(slices.map.forms.images)
-
-
 class ProjectiveMap(NamedTuple):
-    """A map to a projective space.
+    """A map to a projective space, given by homogeneous coordinates.
 
-    Parameters
-    ----------
-    forms : PolynomialMap
-        Its images are homogeneous coordinates of the projective variety.
-    is_cone : bool
-        Whether the closure of the model is seen to be a cone. Otherwise the first image is 1, and
-        the projective variety is the projective closure.
+    Unless the closure of the model is seen to be a cone, the first image is 1, and the projective
+    variety is the projective closure.
     """
 
     forms: PolynomialMap
@@ -80,34 +56,17 @@ class ProjectiveMap(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomSlices:
-    """Random slices of the source of a model, in which points are counted.
+    """Random slices of the source of a model, in which points are counted."""
 
-    Parameters
-    ----------
-    model : Model
-    map : ProjectiveMap
-        The map of the model to a projective space.
-    spanning : list of int
-        The positions of the parameters that remain variables.
-    """
-
-    model: Model
     map: ProjectiveMap
     spanning: list[int]
+    title: str
 
     @classmethod
     def of(cls, model: Model) -> RandomSlices:
-        """Return the slices for a model, whose parameters have to be free.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If the parameters satisfy relations.
-        InvalidCaseError
-            If the image is the point zero.
-        """
+        """Return the slices for a model."""
         projective_map = _projective_map(model)
-        return cls(model, projective_map, _spanning_parameters(projective_map.forms))
+        return cls(projective_map, _spanning_parameters(projective_map.forms), model.title)
 
     @property
     def dimension(self) -> int:
@@ -117,7 +76,7 @@ class RandomSlices:
     @cached_property
     def script(self) -> Script:
         """The Macaulay2 program that counts the points."""
-        return slices_script(self.map.forms, self.spanning, self.model.title)
+        return slices_script(self.map.forms, self.spanning, self.title)
 
     def check_minors(self) -> None:
         """Raise TooLargeError if a slice takes more than :data:`MAX_SLICE_MINORS` minors."""
@@ -132,48 +91,32 @@ class RandomSlices:
                 f" {MAX_SLICE_MINORS}"
             )
 
-    def degrees_modulo(self, prime: int) -> PolarDegrees:
-        """Return the polar degrees of the projective variety, by points in slices modulo a prime.
+    def degrees_modulo(self, prime: int) -> tuple[tuple[int, ...], str]:
+        """Return the polar degrees δ_n, δ_{n−1}, … modulo a prime, and the limit, or "", that ended
+        the count before the last of them.
 
-        If a limit is reached, the result is unfinished, and may have no numbers.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If the points are not isolated.
+        A polar degree is the number of points in a slice, divided by the number of points of a
+        general fibre; MethodUnavailableError if points are not isolated.
         """
         answer, limit = answer_until_limit(with_given_prime(self.script, prime))
-        degrees = _degrees_from_counts(answer, self.dimension)
-        return PolarDegrees(
-            title=self.model.title,
-            case=self.model.case,
-            ambient=len(self.map.forms.coordinates) - 1,
-            dimension=self.dimension,
-            method="slices",
-            theorem=PolarData(
-                degrees=degrees, known="by counting points in random slices", rests_on=()
-            ),
-            engine_version=current().version,
-            seconds=clock().seconds,
-            unfinished=limit,
-            closure=not self.map.is_cone,  # then the variety is the projective closure
-        )
+        # the answer has a field polar_i for each δ_i, in this order, until a limit
+        names = [f"polar_{i}" for i in range(self.dimension, -1, -1)]
+        counts = [answer.integer(name) for name in names if name in answer]
+        # the fibre is counted first: without it there are no counts to be divided
+        fibre = answer.integer("fibre") if "fibre" in answer else 1
+        if fibre < 1 or any(value < 0 or value % fibre for value in counts):
+            raise MethodUnavailableError(
+                f"the points in slices are not isolated: {counts} for fibres of {fibre}; use"
+                " conormal"
+            )
+        return tuple(value // fibre for value in counts), limit
 
 
 def _projective_map(model: Model) -> ProjectiveMap:
-    """Return homogeneous coordinates of the projective variety of a model.
+    """Return homogeneous coordinates of the projective variety of a model: of its closure if it is
+    seen to be a cone, else of the projective closure, with an additional first coordinate 1.
 
-    If weights of the parameters make all images homogeneous of weight 1, the closure of the model
-    is a cone, and the projective variety is that of the cone. Else it is the projective closure,
-    and a first coordinate with the image 1 is added. Images are multiplied by their denominators,
-    which is a linear change of coordinates.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the parameters satisfy relations.
-    InvalidCaseError
-        If the image is the point zero.
+    Images are multiplied by their denominators, which is a linear change of coordinates.
     """
     free = model.free_map
     if free.relations:
@@ -215,13 +158,7 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
 
     At a random point modulo a long random prime, the derivatives with respect to these parameters
     and the point of the image itself are a basis of the tangent space of the cone over the variety.
-    So the number of these parameters is the dimension of the projective variety. All other
-    parameters become random numbers.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the image is the point zero.
+    So the number of these parameters is the dimension of the projective variety.
     """
     prime = next(random_primes(LONG_PRIME_BITS))
     point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
@@ -243,48 +180,24 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
 
     Its answers are ``fibre``, the number of points of a general fibre, and ``polar_i`` for
     i = n, …, 0, the number of points of the source in a slice for δ_i; −1 if they are not isolated.
-
-    Parameters
-    ----------
-    forms : PolynomialMap
-        Its images are homogeneous coordinates of the projective variety.
-    spanning : sequence of int
-        The positions of the parameters that are variables; all others are random numbers.
-    title : str
     """
-    names = m2_syntax.all_to_macaulay2(forms.source.variables)
-    # what replaces each parameter in the program: itself, or a random number
+    values = {"title": title, **map_values(forms.source.variables, spanning, forms.images)}
+    return render("polar_slices", libraries=("wire",), values=values)
+
+
+def map_values(
+    variables: Sequence[str], spanning: Sequence[int], images: Sequence[PolyElement]
+) -> dict[str, str]:
+    """Return the values of a template that describe a map: its parameters, those that remain
+    variables, what replaces each of them, and the images.
+    """
+    names = m2_syntax.all_to_macaulay2(variables)
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in spanning else "randomNumber()")
-    template_values = {
-        "title": title,
+    return {
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in spanning),
         "values": m2_syntax.sequence(values),
-        "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
+        "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in images),
     }
-    return render("polar_slices", libraries=("wire",), values=template_values)
-
-
-def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
-    """Return the polar degrees δ_n, δ_{n−1}, … that an answer has, where n is ``dimension``.
-
-    A polar degree is the number of points in a slice, divided by the number of points of a general
-    fibre. If a limit ended the count, there are fewer than n + 1 polar degrees, or none.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If a number is negative or not divisible: then the points are not isolated.
-    """
-    # the answer has a field polar_i for each δ_i, in this order, until a limit
-    names = [f"polar_{i}" for i in range(dimension, -1, -1)]
-    counts = [answer.integer(name) for name in names if name in answer]
-    # the fibre is counted first: without it there are no counts to be divided
-    fibre = answer.integer("fibre") if "fibre" in answer else 1
-    if fibre < 1 or any(value < 0 or value % fibre for value in counts):
-        raise MethodUnavailableError(
-            f"the points in slices are not isolated: {counts} for fibres of {fibre}; use conormal"
-        )
-    return tuple(value // fibre for value in counts)

@@ -3,13 +3,15 @@
 Let A be the exponents of the monomials of a map, and P their convex hull. The closure of the image
 in projective space is the toric variety of A, normal or not. Its orbits belong to the faces of P.
 With the volume of each face, normalized in the lattice that its own points generate (a simplex on a
-basis has volume 1), and the Euler obstruction of the
-variety along its orbit, polar degrees are sums over faces. Euler obstructions follow from those of
-larger faces and from volumes of what a face cuts off from the semigroup of a larger one; they are 1
-along orbits where the variety is smooth.
+basis has volume 1), and the Euler obstruction of the variety along its orbit, polar degrees are
+sums over faces. Euler obstructions follow from those of larger faces and from volumes of what a
+face cuts off from the semigroup of a larger one; they are 1 along orbits where the variety is
+smooth.
 
-A face is the set of the numbers of the points on it. A point p is given by the vector (1, p), in a
-basis of the lattice that these vectors generate: linear forms on them are affine ones on points.
+A face is the set of the numbers of the points on it; P itself is a face, and ``dimensions`` has the
+dimension of each. A point p is given by the vector (1, p), in a basis of the lattice that these
+``vectors`` generate: linear forms on them are affine ones on points. Too many faces, or singular
+orbits, are a TooLargeError.
 
 Coefficients and repeated monomials do not matter, as linear embeddings keep polar degrees. The map
 need not be birational.
@@ -21,7 +23,7 @@ Sturmfels, *Nearest points on toric varieties*, Math. Scand. 122, 2018, Theorem 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from math import comb, prod
 
@@ -47,46 +49,30 @@ a millisecond.
 """
 
 
-def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
-    """Return the different exponents of the nonzero coordinates of a monomial map with free
-    parameters; an empty list for another map.
+def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
+    """Return the polar degrees of the closure of the image of a monomial map with free parameters.
+
+    ``None`` for another map, if all images are zero, or where the case is too large.
     """
     if not is_monomial(parametrization):
-        return []
+        return None
     exponents = {monomial for image in parametrization.images for monomial in image}
-    return sorted(exponents)
-
-
-def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
-    """Return the polar degrees of the closure of the image of a monomial map.
-
-    ``None`` if the parameters satisfy relations, an image is not a scalar times a monomial, all
-    images are zero, or the polytope has too many faces or the variety too many singular orbits.
-    """
-    points = toric_exponents(parametrization)
-    if not points:
+    if not exponents:
         return None
     cone = parametrizes_cone(parametrization)
     if not cone:
         # the projective closure has one coordinate more, the monomial 1
-        points = sorted({*points, (0,) * len(points[0])})
+        exponents.add((0,) * len(parametrization.source.variables))
     try:
-        degrees = toric_polar_degrees(points)
+        degrees = toric_polar_degrees(sorted(exponents))
     except TooLargeError:  # other methods do not depend on the number of faces
         return None
     return PolarData(degrees=degrees, known=KNOWN, rests_on=(SOURCE,), closure=not cone)
 
 
 def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
-    """Return the polar degrees δ_n, …, δ_0 of the projective toric variety of a set of points.
-
-    It is the closure of the points with the homogeneous coordinates t^a, where a runs through
-    ``points``, which are different vectors of exponents; n is its dimension.
-
-    Raises
-    ------
-    TooLargeError
-        If the polytope has too many faces.
+    """Return the polar degrees δ_n, …, δ_0 of the projective toric variety of different points: the
+    closure of the points with the homogeneous coordinates t^a, where a runs through ``points``.
 
     Examples
     --------
@@ -102,25 +88,18 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     if len(vectors) == n + 1:
         # independent points: the variety is a linear space
         return (1, *(0,) * n)
-    dimensions = faces(vectors)  # dimensions[face] for every face of the polytope
+    dimensions = faces(vectors)
     obstructions = euler_obstructions(vectors, dimensions)
     # The Chern–Mather volume V_j is the sum of Vol(F) · Eu(F) over the faces F of dimension j.
     chern_mather = [0] * (n + 1)
     for face, volume in volumes(vectors, dimensions).items():
         chern_mather[dimensions[face]] += volume * obstructions[face]
-    return tuple(_polar_degree(i, chern_mather) for i in range(n, -1, -1))
-
-
-def _polar_degree(i: int, chern_mather: Sequence[int]) -> int:
-    """Return δ_i = Σ_{j ≥ i} (−1)^(n−j) C(j+1, i+1) V_j, from the Chern–Mather volumes V_0, …, V_n.
-
-    Source: Matsui, Takeuchi, Theorem 4.7 (in full at the top of this module).
-    """
-    n = len(chern_mather) - 1
-    degree = 0
-    for j in range(i, n + 1):
-        degree += (-1) ** (n - j) * comb(j + 1, i + 1) * chern_mather[j]
-    return degree
+    # δ_i = Σ_{j ≥ i} (−1)^(n−j) C(j+1, i+1) V_j (Matsui, Takeuchi, Theorem 4.7)
+    degrees = []
+    for i in range(n, -1, -1):
+        terms = ((-1) ** (n - j) * comb(j + 1, i + 1) * chern_mather[j] for j in range(i, n + 1))
+        degrees.append(sum(terms))
+    return tuple(degrees)
 
 
 def euler_obstructions(
@@ -131,22 +110,15 @@ def euler_obstructions(
     It is 1 along smooth orbits, and Eu(F) = Σ (−1)^(dim G − dim F − 1) m(F, G) Eu(G) along the
     orbit of any other face F; the sum is over the larger faces G, and m(F, G) is the multiplicity
     of the toric variety of G along the orbit of F.
-
-    Parameters
-    ----------
-    vectors : sequence of vectors
-        (1, p) for each point p, in a basis of the lattice that they generate.
-    dimensions : dict
-        The dimension of each face; a face is the set of the numbers of the points on it. The
-        polytope itself is a face.
-
-    Raises
-    ------
-    TooLargeError
-        If too many orbits are singular.
     """
     singular = set(dimensions) - smooth_faces(vectors, dimensions)
-    larger_than = _larger_faces(singular, all_faces=dimensions)
+    larger_than: dict[Face, list[Face]] = {}
+    pairs = 0
+    for face in check_deadline_in(singular):
+        larger_than[face] = [other for other in dimensions if face < other]  # as sets
+        pairs += len(larger_than[face])
+        if pairs > MAX_PAIRS:
+            raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
     obstructions = dict.fromkeys(dimensions, 1)  # right for smooth orbits
     # larger faces first, whose obstructions are used: from facets, along which the variety can be
     # singular if it is not normal, down to the vertices
@@ -159,41 +131,21 @@ def euler_obstructions(
     return obstructions
 
 
-def _larger_faces(
-    some_faces: Iterable[Face], *, all_faces: Iterable[Face]
-) -> dict[Face, list[Face]]:
-    """Return for each of some faces the faces, among all, that contain it and are larger.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more than :data:`MAX_PAIRS` pairs of a face and a larger one, for each of which
-        a multiplicity would be computed.
-    """
-    larger_than: dict[Face, list[Face]] = {}
-    pairs = 0
-    for face in check_deadline_in(some_faces):
-        larger_than[face] = [other for other in all_faces if face < other]  # as sets
-        pairs += len(larger_than[face])
-        if pairs > MAX_PAIRS:
-            raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
-    return larger_than
-
-
 def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> set[Face]:
     """Return the faces along whose orbits the toric variety is smooth.
 
     Let c be the codimension of a face. The variety is smooth along the orbit of the face iff the
     semigroup of the vectors modulo the face is ℕ^c, and the points on the face generate the lattice
     in their span. The semigroup is ℕ^c iff c facets contain the face, and each unit vector of ℤ^c
-    is the vector of the lattice heights of some point over these facets. ``vectors`` are (1, p) for
-    each point p, in a basis of the lattice that they generate; ``dimensions`` has the dimension of
-    each face, also of the polytope itself.
+    is the vector of the lattice heights of some point over these facets.
     """
     n = max(dimensions.values())
-    heights = {}  # of each point over each facet
+    heights = {}  # of each point over each facet: 0 on the facet, and positive elsewhere
     for facet in check_deadline_in(face for face in dimensions if dimensions[face] == n - 1):
-        heights[facet] = _lattice_heights(facet, vectors)
+        # The one primitive integer linear form, up to sign, that is zero on the facet. It has one
+        # sign on all points, so that its absolute value is the height.
+        (form,) = _forms_zero_on([vectors[i] for i in sorted(facet)])
+        heights[facet] = tuple(abs(_value_at(form, vector)) for vector in vectors)
     smooth = set()
     for face in check_deadline_in(dimensions):
         # the heights of all points, over each facet that contains the face
@@ -210,26 +162,15 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
     return smooth
 
 
-def _lattice_heights(facet: Face, vectors: Sequence[IntegerVector]) -> IntegerVector:
-    """Return the lattice height of each point over a facet: 0 on the facet, and positive elsewhere.
-
-    ``vectors`` are (1, p) for each point p, in a basis of the lattice that they generate.
-    """
-    # the one primitive integer linear form, up to sign, that is zero on the facet
-    (form,) = _forms_zero_on([vectors[i] for i in sorted(facet)])
-    # the form has one sign on all points, so that its absolute value is the height
-    return tuple(abs(_value_at(form, vector)) for vector in vectors)
-
-
 def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) -> int:
     """Return the multiplicity m(F, G) of the toric variety of the larger face, G, along the orbit
-    of a face F of it.
+    of F.
 
     It is an index of lattices times a volume. The lattice that the points of F generate has this
     index in the part of the lattice of G that lies in the span of F; the volume is what the nonzero
-    elements of the semigroup of G modulo F cut off at 0 (:func:`_cut_off_volume`). Source:
-    Gelfand, Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*,
-    Chapter 5, Theorem 3.16.
+    elements of the semigroup of G modulo F cut off at 0 (:func:`_cut_off_volume`). Source: Gelfand,
+    Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*, Chapter 5,
+    Theorem 3.16.
     """
     # the vectors of the points on G, in a basis of the lattice that they generate
     numbers = sorted(larger)
@@ -246,9 +187,8 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
 
 
 def _forms_zero_on(vectors: Sequence[IntegerVector]) -> list[IntegerVector]:
-    """Return a basis of the integer linear forms, by their coefficients, that are zero on vectors.
-
-    ``[(1, 0, 2)] -> [(0, 1, 0), (2, 0, -1)]``, up to the choice of the basis.
+    """Return a basis of the integer linear forms, by their coefficients, that are zero on
+    vectors.
     """
     # a form u is zero on all of them if Σ u_j a_j = 0, where a_j has the entries j of the vectors
     columns = list(zip(*vectors, strict=True))
@@ -277,9 +217,7 @@ def _cut_off_volume(points: tuple[IntegerVector, ...]) -> int:
 
 def _index_in_span(vectors: Sequence[IntegerVector]) -> int:
     """Return the index of the lattice that the vectors generate in the lattice of all integer
-    vectors in their span over QQ.
-
-    It is the product of the elementary divisors, not zero, of the matrix with these rows.
+    vectors in their span over QQ: the product of the nonzero elementary divisors of the matrix.
     """
     smith = flint.fmpz_mat(list(map(list, vectors))).snf()
     divisors = [abs(int(smith[i, i])) for i in range(min(smith.nrows(), smith.ncols()))]

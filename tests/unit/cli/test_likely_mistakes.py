@@ -33,7 +33,7 @@ from m2bridge.errors import (
 from m2bridge.families.attention.sizes import CoordinateSystem, Parametrization
 from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
-from m2bridge.maps.closure_result import Strategy
+from m2bridge.maps.closure import Strategy
 from m2bridge.maps.degrees.ed_degree import EDMethod
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model, read_model

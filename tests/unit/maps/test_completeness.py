@@ -38,8 +38,7 @@ from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from tests.exact_ideals import leading_monomials, series_of

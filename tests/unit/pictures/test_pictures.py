@@ -42,7 +42,7 @@ from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.slice_space import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface

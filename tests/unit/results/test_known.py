@@ -4,7 +4,6 @@ from itertools import product
 
 import pytest
 
-from m2bridge.algebra.field import QQ
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.maps import closure
@@ -98,4 +97,5 @@ def test_a_model_whose_own_bounds_decide_nothing_has_an_unknown_dimension(
 ) -> None:
     monkeypatch.setattr(closure, "jacobian_findings", lambda model, field: [])
     model = as_model(SingleLayerAttention(2, 1))
-    assert closure._dimension_by_ranks(model, field=QQ) == UNKNOWN
+    result = closure.closure(model, strategy="multigraded", max_degree=1)
+    assert result.known_dimension == UNKNOWN

@@ -27,7 +27,7 @@ from m2bridge.families.attention.polar.chern_integrals import (
 )
 from m2bridge.families.attention.sizes import LayerSizes, is_birational
 from m2bridge.families.attention.statements import Preimages, is_singular_by_theorem
-from m2bridge.maps.singular_locus_result import zero_text
+from m2bridge.maps.singular_locus import zero_text
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import Facts, Sheet, Table
 from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value

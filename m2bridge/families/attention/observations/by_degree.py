@@ -27,8 +27,7 @@ from m2bridge.families.attention.ideal.values_by_degree import (
 )
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.implicitization.implicitize import Implicitization
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure, Completeness
+from m2bridge.maps.closure import Closure, Completeness, closure
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.statements.statement import Observed, Value

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from m2bridge.errors import InvalidCaseError, M2BridgeError, TimeLimitError
-from m2bridge.maps.degrees.polar_degrees import _agreed_by_random_primes
-from m2bridge.maps.degrees.polar_result import PolarDegrees
+from m2bridge.maps.degrees.polar_degrees import PolarDegrees, _agreed_by_random_primes
 from m2bridge.maps.model import PolarData
 
 

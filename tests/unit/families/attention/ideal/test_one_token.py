@@ -16,7 +16,7 @@ from m2bridge.algebra.schur import dimension, partitions
 from m2bridge.engine import using
 from m2bridge.errors import EngineNotFoundError
 from m2bridge.maps import completeness
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure
 from m2bridge.maps.equations import graded_source, low_degree_equations
 from m2bridge.maps.polynomial_map_model import as_model
 from tests.limits import RecordedEngine

@@ -8,7 +8,7 @@ from m2bridge.families.attention.observations.by_degree import (
     ObservedHilbertFunction,
     last_computed_degree,
 )
-from m2bridge.maps.closure_result import Completeness
+from m2bridge.maps.closure import Completeness
 
 MODEL = SingleLayerAttention(d=2, d_out=2)
 PREDICTED = {"generator_numbers": GeneratorNumbers.of({2: 5, 4: 10})}
