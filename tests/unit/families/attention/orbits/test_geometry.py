@@ -30,7 +30,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import singular_orbits as bound_criterion
-from m2bridge.families.attention.orbits.charts import quadratic_forms
+from m2bridge.families.attention.orbits.membership import quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
