@@ -204,7 +204,7 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """Return an observable of the closure as a whole, such as "degree"; ``None`` if not known."""
+        """Return an observable of the closure as a whole, as "degree"; ``None`` if not known."""
         return VALUES_OF_CLOSURE[observable](self)
 
     def unknown(self, observable: str) -> str:
