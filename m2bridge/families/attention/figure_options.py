@@ -23,10 +23,7 @@ ELEVATION, AZIMUTH = 22.0, -62.0
 
 
 def read_angle(text: str) -> float:
-    """Return the angle in degrees that a text such as ``22.5`` names.
-
-    Raises ValueError, with a message for the user, if it is not a number from −360 to 360.
-    """
+    """Return the angle in degrees, from −360 to 360, that a text such as ``22.5`` names."""
     try:
         angle = read_rational(text)
     except ConversionError:
@@ -37,11 +34,7 @@ def read_angle(text: str) -> float:
 
 
 def read_interval(text: str) -> tuple[Fraction, Fraction]:
-    """Return the ends (low, high) of an interval such as ``-1..1``.
-
-    Whether low < high is checked where the interval is used. Raises ValueError, with a message for
-    the user, if the text is not of this form.
-    """
+    """Return the ends of an interval such as ``-1..1``; low < high is checked where it is used."""
     first, _, last = text.partition("..")
     try:
         return read_rational(first), read_rational(last)
@@ -52,8 +45,7 @@ def read_interval(text: str) -> tuple[Fraction, Fraction]:
 def read_assignments(text: str) -> dict[str, Expr]:
     """Return {coordinate: value} from a text such as ``c_1_1_1_1=1, c_1_1_2_2=-w``.
 
-    A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError, with
-    a message for the user, if the text is not of this form or a coordinate has two values.
+    A value is a number, or a polynomial in variables of any names, over QQ.
     """
     assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
@@ -71,10 +63,7 @@ def read_assignments(text: str) -> dict[str, Expr]:
 
 
 def _read_value(text: str) -> Expr:
-    """Return the polynomial over QQ with this text, in the variables whose names occur in it.
-
-    Raises ConversionError if it is not a polynomial.
-    """
+    """Return the polynomial over QQ with this text, in the variables whose names occur in it."""
     # a name begins with a letter or underscore, and goes on with letters, digits, underscores
     name_pattern = r"[^\W\d]\w*"
     variables = tuple(dict.fromkeys(re.findall(name_pattern, text)))

@@ -129,10 +129,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> SingleLayerAttention:
-        """Return the model in other coordinates, or with other weights as parameters.
-
-        Coordinates or weights that are left out are those of this model.
-        """
+        """Return the model in other coordinates, or with other weights; unchanged by default."""
         return SingleLayerAttention(
             self.d,
             self.d_out,
@@ -370,10 +367,7 @@ class SingleLayerAttention(LayerSizes, Model):
         )
 
     def _full_is_linear_in_reduced(self) -> bool:
-        """Return whether full and reduced coordinates span the same functions of the weights.
-
-        It is computed from both parametrizations, for t ≥ 2.
-        """
+        """Return whether full and reduced coordinates span the same functions, t ≥ 2."""
         from m2bridge.algebra.polynomial_map import same_span
 
         reduced = self.parametrization("reduced", "attention")
@@ -464,11 +458,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return self._observe_orbits(observables, certified=certified)
 
     def _observe_orbits(self, observables: Collection[str], *, certified: bool) -> Observed:
-        """Return the observations at all orbits, for t ≥ 2, with polar degrees if asked for.
-
-        ``observables`` are the names of what is observed. With ``certified``, for a certificate,
-        incomplete observations are an error, and the result has only what a checker can recompute.
-        """
+        """Return the observations at all orbits, for t ≥ 2, with polar degrees if asked for."""
         with importing():  # with SymPy, while Macaulay2 starts
             from m2bridge.families.attention.observations.observe import observe
 
@@ -482,15 +472,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return observations
 
     def _observe_types(self, observables: Collection[str]) -> Observed | None:
-        """Return the observation of exposed types of weights; ``None`` for one token.
-
-        They are types of (K, Q, V), or of (K, Q, O, V) for the observable "exposed_types_of_heads".
-
-        Raises
-        ------
-        MethodUnavailableError
-            If another observable is asked for together with them.
-        """
+        """Return the exposed types of (K, Q, V) or (K, Q, O, V); ``None`` for one token."""
         from m2bridge.families.attention.statements import EXPOSED_TYPES_OF_HEADS
 
         if len(set(observables)) > 1:
@@ -525,10 +507,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """Return the model itself, an :class:`~m2bridge.maps.locus.OrbitMethods`, for t ≥ 2.
-
-        ``None`` for one token.
-        """
+        """Return the model itself, which has the methods of orbits; ``None`` for one token."""
         if self.no_orbits():
             return None
         return self
@@ -545,10 +524,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings about the singular locus, by bounds for tangent dimensions at the orbits.
-
-        They are lower bounds by tangent vectors, and upper bounds by equations of low degree.
-        """
+        """Return findings about singular orbits, by tangent vectors and low equations."""
         from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 
         return by_bounds(self)
@@ -556,12 +532,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """Return findings about the singular locus, by the Jacobian criterion at the orbits.
 
-        Parameters
-        ----------
-        ideal : GeneratingSet
-            Generators of the whole ideal of the closure.
-        dimension : int
-            The affine dimension of the closure.
+        ``ideal`` is the whole ideal of the closure, and ``dimension`` its affine dimension.
         """
         from m2bridge.families.attention.orbits.singular_orbits import by_orbits
 
@@ -582,12 +553,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
         """Return the orbit whose closure is the variety of a prime ideal; ``None`` if none is.
 
-        Parameters
-        ----------
-        prime : GeneratingSet
-            Generators of the prime ideal, in the coordinates of this model.
-        dimension : int
-            The affine dimension of its variety, which is a cone.
+        The ideal is in the coordinates of this model, and its variety a cone of this affine
+        dimension.
         """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits
