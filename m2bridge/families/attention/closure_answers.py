@@ -15,7 +15,6 @@ from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
-from m2bridge.algebra.schur import Representation
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
 from m2bridge.convert.printing import polynomial_text

@@ -98,7 +98,7 @@ class OrbitNode:
 
     @property
     def state(self) -> str:
-        """The state that the mark shows: ``boundary``, ``singular``, ``smooth`` or ``undecided``."""
+        """The state of the mark: ``boundary``, ``singular``, ``smooth`` or ``undecided``."""
         if self.boundary:  # whether it is singular or not
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]

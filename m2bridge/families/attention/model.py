@@ -180,7 +180,7 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of the coordinates, without building the map."""
-        from m2bridge.families.attention.orbits.parametrization import coordinate_names
+        from m2bridge.families.attention.orbits.coordinates import coordinate_names
 
         return coordinate_names(self, self.coordinates)
 
@@ -587,12 +587,12 @@ class SingleLayerAttention(LayerSizes, Model):
         InvalidCaseError
             If t = 1, or the value of a coordinate is missing, or no rational number.
         """
-        from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
-        from m2bridge.families.attention.orbits.parametrization import (
+        from m2bridge.families.attention.orbits.coordinates import (
             coordinate_name_in,
             indices,
             reduced_name,
         )
+        from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
 
         if self.t == 1:
             raise InvalidCaseError("t", "must be at least 2 for a criterion of real weights")

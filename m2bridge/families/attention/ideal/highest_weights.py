@@ -54,7 +54,7 @@ from m2bridge.families.attention.ideal.representations import (
     representations_of_size,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, PartitionTriple
-from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
+from m2bridge.families.attention.orbits.coordinates import Index, reduced_name
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check, check_deadline_in
 

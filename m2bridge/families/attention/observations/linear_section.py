@@ -23,7 +23,7 @@ import flint
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.families.attention.orbits.parametrization import Index, coordinate, indices
+from m2bridge.families.attention.orbits.coordinates import Index, coordinate, indices
 from m2bridge.families.attention.sizes import LayerSizes
 
 MAX_SECTION_POINTS = 1500

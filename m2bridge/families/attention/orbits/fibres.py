@@ -26,6 +26,14 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer, answer_to, parse
 from m2bridge.engine import RunOptions, computation
 from m2bridge.engine.script import Script, render
+from m2bridge.families.attention.orbits.coordinates import (
+    FunctionCoordinates,
+    coordinate_name_in,
+    coordinate_names,
+    function_coordinates,
+    indices,
+    sparse_matrix,
+)
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     WeightPair,
@@ -33,14 +41,6 @@ from m2bridge.families.attention.orbits.orbits import (
     generic_orbit,
     orbits,
     representative,
-)
-from m2bridge.families.attention.orbits.parametrization import (
-    FunctionCoordinates,
-    coordinate_name_in,
-    coordinate_names,
-    function_coordinates,
-    indices,
-    sparse_matrix,
 )
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
 from m2bridge.limits import check_deadline_in

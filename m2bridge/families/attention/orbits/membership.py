@@ -33,14 +33,14 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.orbits.fibres import matrix_program
-from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.orbits.parametrization import (
+from m2bridge.families.attention.orbits.coordinates import (
     check_coordinates,
     images,
     indices,
     reduced_name,
 )
+from m2bridge.families.attention.orbits.fibres import matrix_program
+from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.orbits.tangents import source_is_smooth
 from m2bridge.families.attention.sizes import LayerSizes, dimension_bound, is_birational
 from m2bridge.limits import check_deadline_in, clock

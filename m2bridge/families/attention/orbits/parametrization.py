@@ -1,17 +1,15 @@
 """The parametrization of attention, its grading and symmetries, and its rank from one block.
 
-Reduced coordinates have names c_k_i_p_q, and full ones f_k_j_…: the coefficient of a monomial
-X_pu X_qu X_ij in output k of token j. Weights are A and V (``attention``), with the (a+1)-minors of
-A as relations for a < d, or Q, K and V (``factored``), without relations. The *free*
-parametrization has no relations and as few weights as possible: A and V for α = d, where A is any
-matrix, and else Q, K and V with α rows in Q and K, as more give no other function.
+Weights are A and V (``attention``), with the (a+1)-minors of A as relations for a < d, or Q, K and
+V (``factored``), without relations. The *free* parametrization has no relations and as few weights
+as possible: A and V for α = d, where A is any matrix, and else Q, K and V with α rows in Q and K,
+as more give no other function.
 
 What cannot be stored, or takes too long, is a TooLargeError. (Notation: the docstring of
 families/attention.)
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, islice, product
 from math import comb
@@ -26,13 +24,17 @@ from m2bridge.algebra.differential import differential_rank
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.orbits.coordinates import (
+    check_coordinates,
+    entry_names,
+    images,
+    too_large,
+)
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import (
     CoordinateSystem,
     LayerSizes,
     Parametrization,
-    coordinate_count,
     weights_dimension,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
@@ -41,21 +43,7 @@ from m2bridge.maps.model import DegreeVector, MethodValue
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import IntegerMatrix
 
-Index = tuple[int, int, int, int]
-"""(k, i, p, q) with p ≤ q, for the coordinate c_{k,i,{p,q}}; all begin with 0."""
-
-Sparse = Mapping[tuple[int, int], int]
-"""The nonzero entries of a matrix, by row and column."""
-
-FunctionCoordinates = Counter[Index]
-"""The reduced coordinates of a function by their indices; those left out are zero."""
-
 MatrixOfPolynomials = list[list[PolyElement]]
-InputMonomial = tuple[tuple[int, int], ...]
-"""A monomial in the entries X_pu: three pairs (p, u), sorted."""
-
-MAX_STORED_COORDINATES = 20_000
-"""The largest number of coordinates, each a polynomial with a name."""
 MAX_STORED_PARAMETERS = 5_000
 """The largest number of weights: SymPy's polynomials have an exponent for each of them."""
 MAX_RELATION_MINORS = 5_000
@@ -72,47 +60,6 @@ outputs, p of variables y_p, and i of columns of A.
 """
 
 
-def indices(shape: LayerSizes) -> Iterator[Index]:
-    """Yield the indices of all reduced coordinates, in the order of the parametrization."""
-    for k, i in product(range(shape.d_out), range(shape.d)):
-        for p, q in combinations_with_replacement(range(shape.d), 2):
-            yield k, i, p, q
-
-
-def reduced_name(index: Index) -> str:
-    """Return the name of a reduced coordinate: ``c_1_1_1_2`` for (0, 0, 0, 1)."""
-    k, i, p, q = index
-    return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
-
-
-def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int], Any]) -> Any:
-    """Return the coordinate of the function with the entries A(p, i) and V(k, q), in any ring."""
-    k, i, p, q = index
-    # For p = q both orders of p and q give one term.
-    if p == q:
-        return V(k, p) * A(p, i)
-    return V(k, p) * A(q, i) + V(k, q) * A(p, i)
-
-
-def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
-    """Return the nonzero entries of a matrix, by row and column."""
-    nonzero = {}
-    for i, row in enumerate(matrix):
-        for j, entry in enumerate(row):
-            if entry:
-                nonzero[i, j] = entry
-    return nonzero
-
-
-def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return the coordinates of the function of sparse weights; zeros are not listed."""
-    values: FunctionCoordinates = Counter()
-    # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
-    for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
-        values[k, i, min(p, q), max(p, q)] += a * v
-    return values
-
-
 def parametrization(
     shape: LayerSizes, coordinates: CoordinateSystem, weights: Parametrization
 ) -> PolynomialMap:
@@ -124,12 +71,12 @@ def parametrization(
         row_counts = {"A": shape.d, "V": shape.d_out}
     weight_count = shape.d * sum(row_counts.values())
     if weight_count > MAX_STORED_PARAMETERS:
-        raise _too_large(
+        raise too_large(
             f"has {weight_count} weights", MAX_STORED_PARAMETERS, "take smaller numbers"
         )
     minor_count = comb(shape.d, shape.a + 1) ** 2  # none for a ≥ d
     if weights == "attention" and minor_count > MAX_RELATION_MINORS:
-        raise _too_large(
+        raise too_large(
             f"needs {minor_count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
         )
     names: list[str] = []
@@ -147,30 +94,6 @@ def parametrization(
     values = images(shape, A, matrix["V"], coordinates)
     # minors of a matrix of variables, or no relations, generate a prime ideal
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
-
-
-def images(
-    shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials, coordinates: CoordinateSystem
-) -> dict[str, PolyElement]:
-    """Return the function coordinates of weights (A, V) over any polynomial ring, by name.
-
-    Names are in the order of the parametrization.
-    """
-    values: dict[str, PolyElement] = {}
-    if coordinates == "reduced":
-        for index in check_deadline_in(indices(shape)):
-            value = coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
-            values[reduced_name(index)] = value
-        return values
-    # by the definition: the output of token j is Σ_u (x_uᵀ A x_j)(V x_u)
-    inputs, tokens = range(shape.d), range(shape.t)
-    for k, j in product(range(shape.d_out), tokens):
-        terms: dict[InputMonomial, PolyElement] = defaultdict(int)
-        for u, p, q, i in check_deadline_in(product(tokens, inputs, inputs, inputs)):
-            terms[_monomial(u, p, q, i, j)] += A[p][i] * V[k][q]
-        for monomial in sorted(terms):
-            values[_full_name(k, j, monomial)] = terms[monomial]
-    return values
 
 
 def orbit_closure_map(
@@ -217,60 +140,6 @@ def _transposed_product(left: list[list[Any]], right: list[list[Any]]) -> list[l
     # the columns of left are the rows of its transpose
     left_columns = check_deadline_in(zip(*left, strict=True))
     return [[sum(map(mul, row, column)) for column in right_columns] for row in left_columns]
-
-
-def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[str, ...]:
-    """Return the names of the function coordinates, in order, without their images."""
-    check_coordinates(shape, coordinates)
-    if coordinates == "reduced":
-        return tuple(map(reduced_name, indices(shape)))
-    inputs, tokens = range(shape.d), range(shape.t)
-    names = []
-    for k, j in product(range(shape.d_out), tokens):
-        # A set: terms with p and q exchanged have the same monomial, and for u = j, where all three
-        # factors are entries of one token, those with i, p and q in any order.
-        terms = product(tokens, inputs, inputs, inputs)
-        monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
-        names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
-    return tuple(names)
-
-
-def _monomial(u: int, p: int, q: int, i: int, j: int) -> InputMonomial:
-    """Return the monomial X_pu X_qu X_ij, which (x_uᵀ A x_j)(V x_u)_k has with A_pi V_kq."""
-    return tuple(sorted([(p, u), (q, u), (i, j)]))
-
-
-def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
-    """Return ``f_1_1_1_1_1_1_2_2`` for k = j = 0 and the monomial ((0, 0), (0, 0), (1, 1))."""
-    name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
-    return f"f_{k + 1}_{j + 1}_{name}"
-
-
-def coordinate_name_in(index: Index, coordinates: CoordinateSystem) -> str:
-    """Return the name, in either system, of a coordinate with the value of a reduced one; t ≥ 2."""
-    if coordinates == "reduced":
-        return reduced_name(index)
-    k, i, p, q = index
-    # of several the coefficient of x_i y_p y_q in the first token x, where y is the second
-    return _full_name(k, 0, _monomial(1, p, q, i, 0))
-
-
-def entry_names(name: str, rows: int, columns: int) -> tuple[str, ...]:
-    """Return the names of the entries of a matrix, row by row: ``A_1_1``, ``A_1_2`` and so on."""
-    return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
-
-
-def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
-    """Raise TooLargeError if there are more coordinates than can be stored."""
-    count = coordinate_count(shape, coordinates)
-    if count > MAX_STORED_COORDINATES:
-        advice = "take smaller numbers, or ask for its dimension"
-        raise _too_large(f"has {count} coordinates", MAX_STORED_COORDINATES, advice)
-
-
-def _too_large(count: str, limit: int, advice: str) -> TooLargeError:
-    """Return the error for a case that, as ``count`` says, "has 5001 weights"."""
-    return TooLargeError(f"this case {count}; at most {limit} can be stored: {advice}")
 
 
 def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:

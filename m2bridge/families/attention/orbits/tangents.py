@@ -29,16 +29,16 @@ from types import MappingProxyType
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.orbits.fibres import fibre_points
-from m2bridge.families.attention.orbits.orbits import Orbit, dense_first, orbits, representative
-from m2bridge.families.attention.orbits.parametrization import (
+from m2bridge.families.attention.orbits.coordinates import (
     FunctionCoordinates,
     Sparse,
     function_coordinates,
     indices,
-    multigraded_attention,
     sparse_matrix,
 )
+from m2bridge.families.attention.orbits.fibres import fibre_points
+from m2bridge.families.attention.orbits.orbits import Orbit, dense_first, orbits, representative
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.weight_spaces import (
     Direction,
     IndexClasses,

@@ -46,8 +46,8 @@ from itertools import product
 from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.families.attention.orbits.coordinates import FunctionCoordinates, Sparse
 from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.orbits.parametrization import FunctionCoordinates, Sparse
 from m2bridge.families.attention.sizes import LayerSizes
 
 CHOSEN_SYMBOLS = 2

@@ -13,7 +13,7 @@ from sympy.functions.combinatorial.numbers import stirling
 
 from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError
 from m2bridge.algebra.intervals import least_rank, negative_eigenvalues, simplest_between
-from m2bridge.families.attention.orbits.parametrization import indices
+from m2bridge.families.attention.orbits.coordinates import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
