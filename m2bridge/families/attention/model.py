@@ -348,8 +348,12 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         if self.t == 1:
             return None
-        if self.coordinates == "full" and not self._full_is_linear_in_reduced():
-            return None
+        if self.coordinates == "full":
+            from m2bridge.algebra.polynomial_map import same_span
+
+            reduced = self.parametrization("reduced", "attention")
+            if not same_span(reduced, self.parametrization("full", "attention")):
+                return None
         from m2bridge.families.attention.ideal import highest_weights, representations
         from m2bridge.families.attention.ideal.sections import CoreSize
 
@@ -365,14 +369,6 @@ class SingleLayerAttention(LayerSizes, Model):
             up_to=partial(representations.values_and_generators, self),
             polynomials=polynomials,
         )
-
-    def _full_is_linear_in_reduced(self) -> bool:
-        """Return whether full and reduced coordinates span the same functions, t ≥ 2."""
-        from m2bridge.algebra.polynomial_map import same_span
-
-        reduced = self.parametrization("reduced", "attention")
-        full = self.parametrization("full", "attention")
-        return same_span(reduced, full)
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
         """Return the layer with the first ``count`` outputs only; ``None`` if it has no more.
@@ -455,10 +451,6 @@ class SingleLayerAttention(LayerSizes, Model):
             return observe_by_degree(self, observables)
         if self.t == 1:
             return None
-        return self._observe_orbits(observables, certified=certified)
-
-    def _observe_orbits(self, observables: Collection[str], *, certified: bool) -> Observed:
-        """Return the observations at all orbits, for t ≥ 2, with polar degrees if asked for."""
         with importing():  # with SymPy, while Macaulay2 starts
             from m2bridge.families.attention.observations.observe import observe
 

@@ -183,10 +183,13 @@ def highest_weight_vectors(
         values = covariant_values(chosen, points)
         if chosen and len(independent_rows(list(values))) == in_ring:
             are_functions_separated = True
-        relation = _find_relation(values)
-        if relation is None:
+        # coefficients of a sum of the rows that is exactly zero
+        kernel = integer_kernel(values.T.tolist(), len(values))
+        if not kernel:
             # fewer covariants were drawn, as random ones were zero, and they are independent
             continue
+        divisor = gcd(*kernel[0])
+        relation = [entry // divisor for entry in kernel[0]]
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
         polarization = polarization_values(relation, chosen, few_points)
         is_new = len(independent_rows([*rows, polarization])) > len(rows)
@@ -203,15 +206,6 @@ def highest_weight_vectors(
     raise MethodUnavailableError(
         f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
     )
-
-
-def _find_relation(rows: Any) -> list[int] | None:
-    """Return coprime coefficients of a sum of the rows that is exactly zero; or ``None``."""
-    kernel = integer_kernel(rows.T.tolist(), len(rows))
-    if not kernel:
-        return None
-    divisor = gcd(*kernel[0])
-    return [entry // divisor for entry in kernel[0]]
 
 
 def polarization_values(

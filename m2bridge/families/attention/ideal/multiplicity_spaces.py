@@ -23,13 +23,13 @@ can be are a ContradictionError.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import product
 from math import ceil, comb
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import flint
 
@@ -134,14 +134,6 @@ def _sufficient_point_count(rank: int) -> int:
     return 2 * rank + SPARE_POINTS
 
 
-class RelationMultiplicities(NamedTuple):
-    """The multiplicities of a type that say what lower degrees generate in degree n."""
-
-    space: int  # in W ⊗ C_{n−1}
-    kernel: int  # in the kernel of W ⊗ C_{n−1} → C_n: boundaries, and generators of degree n
-    square: int  # in Λ²W ⊗ C_{n−2}, which is mapped onto the boundaries
-
-
 @dataclass(eq=False)
 class MultiplicitySpaces:
     """The multiplicity spaces of the coordinate ring of a core, degree by degree as asked for."""
@@ -191,24 +183,18 @@ class MultiplicitySpaces:
                 # the type itself, which is not yet in ``exact``, if there is no symmetry
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
-                else:
-                    exact[shapes] = self._multiplicity_in_ring(
-                        shapes, in_tensor_product[shapes], in_sections
-                    )
+                    continue
+                # at enough points for as many independent values as the type may have
+                evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
+                exact[shapes] = len(self._independent_covariants(shapes, evaluate, in_sections))
+                # The rank modulo the prime is a lower bound: where it is equal to the upper one,
+                # the multiplicity is proved.
+                if exact[shapes] < in_sections:
+                    space = in_tensor_product[shapes]
+                    exact[shapes] = self._exact_multiplicity(shapes, space, in_sections)
             present = {shapes: number for shapes, number in exact.items() if number}
             self.multiplicities.append(present)
         return self.multiplicities[n]
-
-    def _multiplicity_in_ring(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
-        """Return the multiplicity of a type in C_n, from those in W ⊗ C_{n−1} and in Γ_n."""
-        # at enough points for as many independent values as the type may have
-        evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
-        number = len(self._independent_covariants(shapes, evaluate, in_sections))
-        # The rank modulo the prime is a lower bound: where it is equal to the upper one, the
-        # multiplicity is proved.
-        if number == in_sections:
-            return number
-        return self._exact_multiplicity(shapes, space, in_sections)
 
     def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n ≥ 1, with their multiplicities.
@@ -221,10 +207,16 @@ class MultiplicitySpaces:
         are_larger_spaces = self.sizes != self.size.dimensions
         boundaries: dict[PartitionTriple, Any] = {}
         generators: dict[PartitionTriple, int] = {}
-        for shapes, multiplicities in check_deadline_in(self._relation_multiplicities(n)):
-            kernel = multiplicities.kernel
+        in_ring = self.ring(n)
+        in_tensor_product = pieri(self.ring(n - 1), self.sizes)
+        in_squares: Counter[PartitionTriple] = Counter()
+        if n > 1:
+            in_squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
+        for shapes, space in check_deadline_in(sorted(in_tensor_product.items())):
+            # in the kernel of the surjective map W ⊗ C_{n−1} → C_n: boundaries and generators
+            kernel = space - in_ring.get(shapes, 0)
             # types of the core are counted with the spaces of the core
-            if are_larger_spaces and not self.size.lacks_rows(shapes):
+            if not kernel or (are_larger_spaces and not self.size.lacks_rows(shapes)):
                 continue
             # If the kernel of the mirrored type consists of boundaries, so does this one: there are
             # no generators. The mirrored type is this type, not yet seen, without the symmetry.
@@ -235,7 +227,8 @@ class MultiplicitySpaces:
             basis = self._independent_covariants(shapes, evaluate, kernel)
             if len(basis) < kernel:
                 # the rank modulo the prime is a lower bound only
-                basis = self._exact_boundaries(shapes, multiplicities, basis)
+                square = in_squares[shapes]
+                basis = self._exact_boundaries(shapes, space, square, kernel, basis)
             if basis:
                 boundaries[shapes] = [row for _, row in basis]
             if len(basis) < kernel:
@@ -244,21 +237,6 @@ class MultiplicitySpaces:
         self.boundaries[n] = boundaries
         self._generators[n] = generators
         return generators
-
-    def _relation_multiplicities(
-        self, n: int
-    ) -> Iterator[tuple[PartitionTriple, RelationMultiplicities]]:
-        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1."""
-        in_ring = self.ring(n)
-        in_tensor_product = pieri(self.ring(n - 1), self.sizes)
-        in_squares: Counter[PartitionTriple] = Counter()
-        if n > 1:
-            in_squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
-        for shapes, number in sorted(in_tensor_product.items()):
-            # the map is surjective
-            kernel = number - in_ring.get(shapes, 0)
-            if kernel:
-                yield shapes, RelationMultiplicities(number, kernel, in_squares[shapes])
 
     def _mirrored_type(self, shapes: PartitionTriple) -> PartitionTriple:
         """Return the type with X and H exchanged, which has the same multiplicities.
@@ -310,15 +288,17 @@ class MultiplicitySpaces:
     def _exact_boundaries(
         self,
         shapes: PartitionTriple,
-        multiplicities: RelationMultiplicities,
+        space: int,
+        square: int,
+        kernel: int,
         basis: list[EvaluatedCovariant],
     ) -> list[EvaluatedCovariant]:
         """Return a basis of all boundaries of a type, which begins with ``basis``; proved over QQ.
 
-        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2}
+        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2},
+        where the type has the multiplicity ``square``; in W ⊗ C_{n−1} it has ``space``
         (docs/representations.md, Multiplicities from ranks, item 4).
         """
-        space, kernel, square = multiplicities
         points = self._draw_points(max(square, space))
         # These covariants are not used. If as many as the functionals on W ⊗ C_{n−1} have
         # independent values, the points separate these functionals, boundaries among them.

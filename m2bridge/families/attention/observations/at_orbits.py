@@ -410,9 +410,13 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     ``None`` for large cases, and where the conditions of the theorem, under which general slices
     have these numbers of points too, were not observed.
     """
-    if case.degree is None:
+    if case.degree is None or case.missing_orbits or not case.closed:
         return None
-    if not (_applies_to_birational(case) or _applies_to_two_to_one(case)):
+    # for α = d' = 1 < d functions are q ⊗ c with a symmetric matrix c of rank ≤ 2, and the generic
+    # fibre has to be two reduced points
+    is_two_to_one = case.generic_fibre.points == case.generic_fibre.length == 2
+    applies_to_two_to_one = is_two_to_one and not is_birational(case.model)
+    if not (applies_to_two_to_one or _applies_to_birational(case)):
         return None
     # the numbers of the theorem, integrated at fixed points
     integrals = localized_polar_degrees(case.model)
@@ -427,25 +431,14 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     return NumbersByMethod(tuple(by_method))
 
 
-def _applies_to_two_to_one(case: Observations) -> bool:
-    """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
-
-    It is about α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank ≤ 2. The
-    base locus has to be empty, and the generic fibre two reduced points.
-    """
-    if case.missing_orbits or not case.closed or is_birational(case.model):
-        return False
-    return case.generic_fibre.points == case.generic_fibre.length == 2
-
-
 def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
     Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
     that contains the columns of A. The condition, for each orbit, is about the part of Y over the
     orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
-    codimension of this part in Y. Two other conditions are that the base locus is empty and the
-    generic fibre is one reduced point.
+    codimension of this part in Y. Two other conditions are that the base locus is empty, which is
+    asked before, and the generic fibre is one reduced point.
 
     For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
     dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; all
@@ -453,7 +446,7 @@ def _applies_to_birational(case: Observations) -> bool:
     tangent space has at most dimension l − p, as the length at this point is at most l − p + 1. So
     the dimension of the kernel is at most l − p plus the dimension of the Grassmannian.
     """
-    if case.missing_orbits or not case.closed or not case.is_birational:
+    if not case.is_birational:
         return False
     alpha = case.model.alpha
     for fact in case.orbits:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
@@ -55,28 +55,10 @@ predicted numbers where a limit was reached before the prediction was computed.
 """
 
 
-class NumbersByDegree(NamedTuple):
-    """Numbers of one kind, computed and predicted ones: {degree: number}; zeros may be left out."""
-
-    computed: Mapping[int, int]
-    predicted: Mapping[int, int] | None
-    last: int | None = None  # the last degree that was computed; None if all were
-
-    def degrees(self) -> list[int]:
-        """Return the degrees with a number, in increasing order."""
-        return sorted({*self.computed, *(self.predicted or {})})
-
-    def computed_in(self, degree: int) -> int | str:
-        """Return the computed number in a degree, or in words that it was not computed."""
-        if self.last is not None and degree > self.last:
-            return NOT_COMPUTED
-        return self.computed.get(degree, 0)
-
-    def predicted_in(self, degree: int) -> int | str:
-        """Return the predicted number in a degree, or in words that it was not computed."""
-        if self.predicted is None:
-            return NOT_COMPUTED
-        return self.predicted.get(degree, 0)
+NumbersByDegree = tuple[Mapping[int, int], Mapping[int, int] | None, int | None]
+"""Computed and predicted numbers by degree, where zeros may be left out, and the last degree that
+was computed; None for no prediction, and for all degrees.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +90,13 @@ class ObservedByDegree(Observed):
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Return caption, header and rows of computed and predicted numbers, if there are any."""
-        columns = self.columns()
-        degrees = columns.degrees()[:MAX_SHOWN_DEGREES]
-        rows = [(n, columns.computed_in(n), columns.predicted_in(n)) for n in degrees]
+        computed, predicted, last = self.columns()
+        rows = []
+        for n in sorted({*computed, *(predicted or {})})[:MAX_SHOWN_DEGREES]:
+            number: int | str = computed.get(n, 0)
+            if last is not None and n > last:
+                number = NOT_COMPUTED
+            rows.append((n, number, NOT_COMPUTED if predicted is None else predicted.get(n, 0)))
         if not rows:
             return None
         no_caption = ""
@@ -149,8 +135,8 @@ class ObservedHilbertFunction(ObservedByDegree):
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
         computed = dict(enumerate(self._computed_values))
         if not self.predicted:
-            return NumbersByDegree(computed, predicted=None)
-        return NumbersByDegree(computed, predicted=dict(enumerate(self.predicted)))
+            return computed, None, None
+        return computed, dict(enumerate(self.predicted)), None
 
     def formulas(self) -> Sequence[str]:
         """Return a formula in LaTeX with the first values of the function, if any is known."""
@@ -206,7 +192,7 @@ class ObservedGenerators(ObservedByDegree):
 
     def columns(self) -> NumbersByDegree:
         """Return the computed and the predicted numbers of generators by degree."""
-        return NumbersByDegree(self.computed, self.predicted, self.last)
+        return self.computed, self.predicted, self.last
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers by degree, and the last degree that was computed."""

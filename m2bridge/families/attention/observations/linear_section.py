@@ -63,7 +63,8 @@ def is_section_counted(shape: LayerSizes) -> bool:
         # unknowns of another factor have the weights 1, 2, …, up to m at most. So the quotient is a
         # product of n numbers, each at least (m + j)/j for some j ≤ m, which is at least 2.
         return False
-    remaining_weights = range(largest_length, _last_weight(lengths) + 1)  # of the equations
+    # weights of equations, up to the degree in T of the product of the factors
+    remaining_weights = range(largest_length, sum(lengths) - len(lengths) + 1)
     return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
 
 
@@ -98,7 +99,7 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     for k, i, p, q in indices(shape):
         indices_of_weight[p + q + step * i + shape.d * k].append((k, i, p, q))
     relations = []
-    for weight in range(1, _last_weight(lengths) + 1):
+    for weight in range(1, sum(lengths) - len(lengths) + 1):
         equation = ring.constant(0)
         for index in indices_of_weight[weight]:
             equation += coordinate(index, entry_of_A, entry_of_V)
@@ -128,8 +129,3 @@ def _weights_of_unknowns(lengths: tuple[int, ...], longest: int) -> tuple[int, .
         if number != longest:
             weights += range(1, length)
     return tuple(weights)
-
-
-def _last_weight(lengths: tuple[int, ...]) -> int:
-    """Return the degree in T of the product of factors with these numbers of coefficients."""
-    return sum(lengths) - len(lengths)

@@ -264,6 +264,11 @@ INSIDE = "in the neuromanifold"
 CLOSURE = "only in the Zariski closure"
 OUTSIDE = "outside the Zariski closure"
 
+ZERO_FIBRE = "A = 0 or V = 0"
+"""The fibre over the zero function."""
+ANSWERS = {True: "yes", False: "no", None: None}
+"""The text of an answer in a table; a line whose text is ``None`` is left out of the table."""
+
 MatrixPair = tuple[Matrix, Matrix]
 """Weights (A, V) with exact entries."""
 
@@ -342,11 +347,14 @@ class Membership(Result):
 
     def to_sheet(self) -> Sheet:
         """Return a table: place, orbit, fibre, weights, and whether the point is singular."""
-        place = self.place
+        place, fibre = self.place, None
         names = [f"weights {n}" for n in range(1, len(self.weights) + 1)]
         if self.is_zero:
             place = f"the zero function, {place}"
             names = ["one of them"]
+            fibre = f"all weights with {ZERO_FIBRE}: dimension {self.fibre_dimension}"
+        elif self.weights:
+            fibre = f"length {self.length}, {plural(len(self.weights), 'point')}"
         weights = []  # such as "A = (1 0; 0 0), V = (0 1)"
         for A, V in self.weights:
             weights.append(f"A = {matrix_text(entry_texts(A))}, V = {matrix_text(entry_texts(V))}")
@@ -356,7 +364,7 @@ class Membership(Result):
         lines = [
             ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
-            ("fibre", _fibre_text(self)),
+            ("fibre", fibre),
             *zip(names, weights, strict=True),
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
@@ -364,8 +372,12 @@ class Membership(Result):
             ("remark", self.remark or None),  # as everywhere, a line with None is left out
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
+        with any_length():  # numbers in the texts may have any number of digits
+            formulas = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in self.weights]
+        if self.is_zero:  # one formula for all weights
+            formulas = [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({formulas[0]})"]
         title = f"A function of lightning self-attention, {self.model}"
-        return Sheet(title, [Facts(lines)], _latex_of_weights(self))
+        return Sheet(title, [Facts(lines)], formulas)
 
     def to_json(self) -> dict[str, Any]:
         """Return place, orbit, fibre and weights, for ``json.dumps``.
@@ -489,27 +501,3 @@ def _membership_of_zero(
         seconds=clock().seconds,
         remark=remark,
     )
-
-
-ZERO_FIBRE = "A = 0 or V = 0"
-"""The fibre over the zero function."""
-ANSWERS = {True: "yes", False: "no", None: None}
-"""The text of an answer in a table; a line whose text is ``None`` is left out of the table."""
-
-
-def _fibre_text(result: Membership) -> str | None:
-    """Return the fibre over a function in words; ``None`` if it is empty."""
-    if result.is_zero:
-        return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
-    if not result.weights:
-        return None
-    return f"length {result.length}, {plural(len(result.weights), 'point')}"
-
-
-def _latex_of_weights(result: Membership) -> list[str]:
-    """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
-    with any_length():  # numbers in the texts may have any number of digits
-        pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
-    if result.is_zero:
-        return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
-    return pairs

@@ -10,7 +10,7 @@ families/attention.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain, product
 
@@ -69,43 +69,31 @@ class Differentials:
         """The differential J of weights ↦ (A, W), transposed: a row for each weight."""
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         d, d_out, a = self.shape.d, self.shape.d_out, self.shape.a
+        first_of_W = d * d
+
+        def pair(moved: Iterable[tuple[int, int]]) -> list[int]:
+            entries = [0] * (first_of_W + d_out * d)
+            for place, value in moved:
+                entries[place] = value
+            return entries
+
         pairs = []
         # A_pi = Σ_b K_bp Q_bi: along K_bp row p of A moves by row b of Q
         for b, p in product(range(a), range(d)):
-            row_of_A = {(p, i): Q[b][i] for i in range(d)}
-            pairs.append(self._pair_as_list(of_a=row_of_A))
+            pairs.append(pair((p * d + i, Q[b][i]) for i in range(d)))
         # and along Q_bi column i of A moves by row b of K
         for b, i in product(range(a), range(d)):
-            column_of_A = {(p, i): K[b][p] for p in range(d)}
-            pairs.append(self._pair_as_list(of_a=column_of_A))
+            pairs.append(pair((p * d + i, K[b][p]) for p in range(d)))
         if O is None:
             # W is V, so that each entry of V moves the same entry of W
-            places = product(range(d_out), range(d))
-            return pairs + [self._pair_as_list(of_w={place: 1}) for place in places]
-        inner = range(len(V))
+            return pairs + [pair([(first_of_W + place, 1)]) for place in range(d_out * d)]
         # W_kq = Σ_c O_kc V_cq: along O_kc row k of W moves by row c of V
-        for k, c in product(range(d_out), inner):
-            row_of_W = {(k, q): V[c][q] for q in range(d)}
-            pairs.append(self._pair_as_list(of_w=row_of_W))
+        for k, c in product(range(d_out), range(len(V))):
+            pairs.append(pair((first_of_W + k * d + q, V[c][q]) for q in range(d)))
         # and along V_cq column q of W moves by column c of O
-        for c, q in product(inner, range(d)):
-            column_of_W = {(k, q): O[k][c] for k in range(d_out)}
-            pairs.append(self._pair_as_list(of_w=column_of_W))
+        for c, q in product(range(len(V)), range(d)):
+            pairs.append(pair((first_of_W + k * d + q, O[k][c]) for k in range(d_out)))
         return pairs
-
-    def _pair_as_list(
-        self,
-        of_a: Mapping[tuple[int, int], int] | None = None,
-        of_w: Mapping[tuple[int, int], int] | None = None,
-    ) -> list[int]:
-        """A pair (A', W') as the list of its entries, from the entries that are not zero."""
-        d = self.shape.d
-        entries = [0] * (d * d + self.shape.d_out * d)
-        for (p, i), value in (of_a or {}).items():
-            entries[p * d + i] = value
-        for (k, q), value in (of_w or {}).items():
-            entries[d * d + k * d + q] = value
-        return entries
 
     @cached_property
     def image_modulo(self) -> flint.nmod_mat:
@@ -132,60 +120,43 @@ class Differentials:
 
     @cached_property
     def tangents(self) -> list[list[int]]:
-        """The tangent vectors of the type, by the entries of all weights: how changes of bases move
-        them.
+        """The tangent vectors of the type, by the entries of all weights.
 
         There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL: E_ij K
         has row j of K as its row i, and K E_ij has column i of K as its column j.
         """
-        return [*self._moves_of_attention(), *self._moves_of_values()]
-
-    def _moves_of_attention(self) -> Iterator[list[int]]:
-        """Yield the directions of changes of bases of queries and keys, and of tokens."""
-        K, Q, V = self.weights.K, self.weights.Q, self.weights.V
-        # K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
+        K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
+        moves: list[dict[str, IntegerEntries]] = []
+        # queries and keys, K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
         for i, j in product(range(self.shape.a), repeat=2):
-            of_K = _move_row(K, source=j, target=i)
             of_Q = _move_row(Q, source=i, target=j, factor=-1)
-            yield self._direction_as_list(K=of_K, Q=of_Q)
-        # K ↦ Kg, V ↦ Vg
+            moves.append({"K": _move_row(K, source=j, target=i), "Q": of_Q})
+        # tokens that K and V see, K ↦ Kg, V ↦ Vg
         for i, j in product(range(self.shape.d), repeat=2):
-            of_K = _move_column(K, source=i, target=j)
             of_V = _move_column(V, source=i, target=j)
-            yield self._direction_as_list(K=of_K, V=of_V)
-        # Q ↦ Qg
+            moves.append({"K": _move_column(K, source=i, target=j), "V": of_V})
+        # tokens that Q sees, Q ↦ Qg
         for i, j in product(range(self.shape.d), repeat=2):
-            yield self._direction_as_list(Q=_move_column(Q, source=i, target=j))
-
-    def _moves_of_values(self) -> Iterator[list[int]]:
-        """Yield the directions of changes of bases of outputs, and between O and V."""
-        O, V = self.weights.O, self.weights.V
-        outputs = list(product(range(self.shape.d_out), repeat=2))
-        if O is None:
-            # V ↦ gV
-            for i, j in outputs:
-                yield self._direction_as_list(V=_move_row(V, source=j, target=i))
-            return
-        # O ↦ gO
-        for i, j in outputs:
-            yield self._direction_as_list(O=_move_row(O, source=j, target=i))
-        # O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
-        for i, j in product(range(len(V)), repeat=2):
-            of_O = _move_column(O, source=i, target=j)
-            of_V = _move_row(V, source=j, target=i, factor=-1)
-            yield self._direction_as_list(O=of_O, V=of_V)
-
-    def _direction_as_list(self, **moved: IntegerEntries) -> list[int]:
-        """A direction of weights as the list of its entries; other matrices do not move."""
-        entries: list[int] = []
-        for name in ("K", "Q", "O", "V"):
-            matrix = getattr(self.weights, name)
-            if matrix is None:
-                continue
-            zero = [[0] * len(row) for row in matrix]
-            for row in moved.get(name, zero):
-                entries += row
-        return entries
+            moves.append({"Q": _move_column(Q, source=i, target=j)})
+        # outputs, O ↦ gO, or V ↦ gV where values are not factorized
+        name, first = ("V", V) if O is None else ("O", O)
+        for i, j in product(range(self.shape.d_out), repeat=2):
+            moves.append({name: _move_row(first, source=j, target=i)})
+        # between O and V, O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
+        if O is not None:
+            for i, j in product(range(len(V)), repeat=2):
+                of_V = _move_row(V, source=j, target=i, factor=-1)
+                moves.append({"O": _move_column(O, source=i, target=j), "V": of_V})
+        directions = []
+        for move in moves:
+            entries: list[int] = []
+            for name in ("K", "Q", "O", "V"):
+                matrix = getattr(self.weights, name)
+                if matrix is not None:
+                    zero = [[0] * len(row) for row in matrix]
+                    entries += chain.from_iterable(move.get(name, zero))
+            directions.append(entries)
+        return directions
 
 
 def images_with_moved_spaces(

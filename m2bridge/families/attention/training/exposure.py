@@ -21,7 +21,7 @@ factorized, ``head_dim`` is the number of columns of O and of rows of V.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from random import Random
@@ -35,13 +35,11 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training.differentials import (
     PRIME,
     Differentials,
-    IntegerEntries,
     images_with_moved_spaces,
     matrix_modulo_prime,
     rows_of_integers,
 )
 from m2bridge.families.attention.training.types import TypedWeights, WeightType, representative
-from m2bridge.limits import check_deadline_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +66,6 @@ class TypeFacts:
             "exposed": self.exposed,
             "saddle": self.saddle,
         }
-
-
-def facts_of(
-    kinds: Sequence[WeightType], shape: LayerSizes, head_dim: int | None = None
-) -> Iterator[TypeFacts]:
-    """Yield for each of these types whether it is exposed, and the ranks that decide it."""
-    for kind in check_deadline_in(kinds):
-        yield type_facts(kind, shape, head_dim)
 
 
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
@@ -139,7 +129,10 @@ def _is_excluded_by_lemma_4(
     # the bounds for ranks of ν where weights of the type itself are critical
     largest_on_a = shape.d - max(kind.k, kind.q)
     largest_on_w = min(shape.d_out - kind.o, shape.d - kind.v)
-    return critical.rank_on_a > largest_on_a or critical.rank_on_w > largest_on_w
+    ranks_are_larger = (
+        critical.form_on_a().rank() > largest_on_a or critical.form_on_w().rank() > largest_on_w
+    )
+    return bool(ranks_are_larger)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +166,9 @@ class CriticalWeights:
     @property
     def form_rank(self) -> int:
         """The rank of the form B(x, w) = ⟨FJx, FJw⟩ − ν(d²(x, w)) of Lemma 1, modulo the prime."""
-        image = self.differentials.image_modulo  # F J, with a column for each weight
-        tangents = matrix_modulo_prime(self.differentials.tangents)  # a row for each x
-        gram = image.transpose() * image  # of ⟨FJw', FJw⟩ for all weights w' and w
-        form = tangents * (gram - self._second_derivative())
-        return int(form.rank())
-
-    def _second_derivative(self) -> flint.nmod_mat:
-        """The matrix of ν(d²(x, w)) in the entries of the weights, modulo the prime.
-
-        It has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form
-        ν(f(Ȧ, W')) + ν(f(A', Ẇ)) on the pairs (A, W) that move with two weights, and ν of the
-        products of two factors.
-        """
+        # d² has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form
+        # ν(f(Ȧ, W')) + ν(f(A', Ẇ)) on the pairs that move with two weights, and ν of products of
+        # two factors
         shape = self.differentials.shape
         entries_of_A = shape.d**2
         size = entries_of_A + shape.d_out * shape.d
@@ -195,35 +178,30 @@ class CriticalWeights:
             rows[entries_of_A + of_W][of_A] = self.nu[number]
         transposed_J = matrix_modulo_prime(self.differentials.pairs_of_weights)
         through_pairs = transposed_J * flint.nmod_mat(rows, PRIME) * transposed_J.transpose()
-        return through_pairs + self._form_on_factors()
+        second_derivative = through_pairs + self._form_on_factors()
+        image = self.differentials.image_modulo  # F J, with a column for each weight
+        tangents = matrix_modulo_prime(self.differentials.tangents)  # a row for each x
+        gram = image.transpose() * image  # of ⟨FJw', FJw⟩ for all weights w' and w
+        form = tangents * (gram - second_derivative)
+        return int(form.rank())
 
-    def form_on_a(self) -> IntegerEntries:
+    def form_on_a(self) -> flint.nmod_mat:
         """The linear form A' ↦ ν(f(A', W)) by its coefficients modulo the prime, a d×d matrix."""
         shape = self.differentials.shape
         entries_of_W = list(chain.from_iterable(self.differentials.W))
         form = [0] * shape.d**2
         for number, of_A, of_W in bilinear_terms(shape):
             form[of_A] += self.nu[number] * int(entries_of_W[of_W])
-        return [form[start : start + shape.d] for start in range(0, len(form), shape.d)]
+        return flint.nmod_mat(shape.d, shape.d, form, PRIME)
 
-    def form_on_w(self) -> IntegerEntries:
+    def form_on_w(self) -> flint.nmod_mat:
         """The linear form W' ↦ ν(f(A, W')) by its coefficients modulo the prime, a d'×d matrix."""
         shape = self.differentials.shape
         entries_of_A = list(chain.from_iterable(self.differentials.A))
         form = [0] * (shape.d_out * shape.d)
         for number, of_A, of_W in bilinear_terms(shape):
             form[of_W] += self.nu[number] * int(entries_of_A[of_A])
-        return [form[start : start + shape.d] for start in range(0, len(form), shape.d)]
-
-    @property
-    def rank_on_a(self) -> int:
-        """The rank of the matrix :meth:`form_on_a` modulo the prime."""
-        return int(matrix_modulo_prime(self.form_on_a()).rank())
-
-    @property
-    def rank_on_w(self) -> int:
-        """The rank of the matrix :meth:`form_on_w` modulo the prime."""
-        return int(matrix_modulo_prime(self.form_on_w()).rank())
+        return flint.nmod_mat(shape.d_out, shape.d, form, PRIME)
 
     def _form_on_factors(self) -> flint.nmod_mat:
         """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), and for factorized values plus ν(f(A, ȮV' + O'V̇))."""
@@ -236,9 +214,9 @@ class CriticalWeights:
         for p, i, b in product(range(d), range(d), range(a)):
             of_k = b * d + p
             of_q = a * d + b * d + i
-            rows[of_k][of_q] = rows[of_q][of_k] = form[p][i]
+            rows[of_k][of_q] = rows[of_q][of_k] = int(form[p, i])
         if weights.O is not None:
-            # W_kq = Σ_c O_kc V_cq, so O_kc V_cq has the coefficient of W_kq; O comes after Q, then V
+            # W_kq = Σ_c O_kc V_cq: O_kc V_cq has the coefficient of W_kq; O comes after Q, then V
             inner = len(weights.V)
             first_o = 2 * a * d
             first_v = first_o + shape.d_out * inner
@@ -246,7 +224,7 @@ class CriticalWeights:
             for k, q, c in product(range(shape.d_out), range(d), range(inner)):
                 of_o = first_o + k * inner + c
                 of_v = first_v + c * d + q
-                rows[of_o][of_v] = rows[of_v][of_o] = form[k][q]
+                rows[of_o][of_v] = rows[of_v][of_o] = int(form[k, q])
         return flint.nmod_mat(rows, PRIME)
 
     def decide_saddle(self, kind: WeightType) -> bool | None:
@@ -261,12 +239,12 @@ class CriticalWeights:
         """
         weights = self.differentials.weights
         K_and_Q_can_move = kind.k == kind.q == kind.r < self.differentials.shape.a
-        if K_and_Q_can_move and self.rank_on_a > 0:
+        if K_and_Q_can_move and self.form_on_a().rank() > 0:
             return True
         if weights.O is None:
             return None
         O_and_V_can_move = kind.o == kind.v == kind.s < len(weights.V)
-        if O_and_V_can_move and self.rank_on_w > 0:
+        if O_and_V_can_move and self.form_on_w().rank() > 0:
             return True
         return None
 

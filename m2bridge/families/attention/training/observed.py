@@ -14,7 +14,7 @@ from typing import Any
 from m2bridge.errors import NotApplicableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.families.attention.training.exposure import TypeFacts, facts_of
+from m2bridge.families.attention.training.exposure import TypeFacts, type_facts
 from m2bridge.families.attention.training.types import (
     FACTORED_HEADER,
     HEADER,
@@ -22,7 +22,7 @@ from m2bridge.families.attention.training.types import (
     WeightType,
     weight_types,
 )
-from m2bridge.limits import clock
+from m2bridge.limits import check_deadline_in, clock
 from m2bridge.statements.statement import Observed, Value
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "not decided"}
@@ -120,8 +120,8 @@ def observe_types(
     facts_by_type: list[TypeFacts] = []
     limit = ""
     try:
-        # facts that were yielded before a limit stay in the list
-        facts_by_type.extend(facts_of(types, model, head_dim))
+        # facts that were found before a limit stay in the list
+        facts_by_type.extend(type_facts(kind, model, head_dim) for kind in check_deadline_in(types))
     except TimeLimitError as limit_error:
         if not partial:
             raise

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits.orbits import MAX_ORBITS
@@ -150,25 +150,9 @@ def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightTy
     return tuple(sorted(found))
 
 
-class ProductRanks(NamedTuple):
-    """The ranks of two matrices X and Y and of their product: rk X, rk Y, rk XY."""
-
-    first: int
-    second: int
-    product: int
-
-
-class ValueRanks(NamedTuple):
-    """The ranks of W = OV, O and V; where values are not factorized, of V alone."""
-
-    s: int
-    o: int | None
-    v: int | None
-
-
 def _ranks_of_factors(
     rows: int, inner: int, columns: int, *, least: int = 1
-) -> Iterator[ProductRanks]:
+) -> Iterator[tuple[int, int, int]]:
     """Yield all (rk X, rk Y, rk XY), at least ``least``, for a product with these sizes.
 
     rk XY ≥ rk X + rk Y − inner (Sylvester), and all values from there to the smaller rank occur.
@@ -177,19 +161,19 @@ def _ranks_of_factors(
         for rank_y in range(least, min(columns, inner) + 1):
             smallest = max(least, rank_x + rank_y - inner)
             for rank_xy in range(smallest, min(rank_x, rank_y) + 1):
-                yield ProductRanks(first=rank_x, second=rank_y, product=rank_xy)
+                yield rank_x, rank_y, rank_xy
 
 
 def _ranks_of_values(
     shape: LayerSizes, head_dim: int | None, *, least: int = 1
-) -> Iterator[ValueRanks]:
-    """Yield all ranks of values, where s is at least ``least``."""
+) -> Iterator[tuple[int, int | None, int | None]]:
+    """Yield the ranks s of W, o of O and v of V, at least ``least``; or s of V alone."""
     if head_dim is None:
         for s in range(least, min(shape.d, shape.d_out) + 1):
-            yield ValueRanks(s=s, o=None, v=None)
+            yield s, None, None
         return
     for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d, least=least):
-        yield ValueRanks(s=s, o=o, v=v)
+        yield s, o, v
 
 
 @dataclass(frozen=True, slots=True)

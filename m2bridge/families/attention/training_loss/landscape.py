@@ -250,7 +250,7 @@ class Landscape:
         function = along_A * matrix_class(d * d, 1, entries_of_A)  # c is linear in A
         # with the error E = Gc − b and J = ∂c the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c
         error = loss.gradient(function)
-        J = _join_columns(along_A, along_V)
+        J = _stack_rows(along_A.transpose(), along_V.transpose()).transpose()
         hessian = J.transpose() * (loss.gram * J)
         for number, of_A, of_V in bilinear_terms(self.shape):
             hessian[of_A, d * d + of_V] += error[number, 0]
@@ -500,11 +500,6 @@ def _value(polynomial: Any, point: Sequence[Any]) -> Any:
                 term *= x
         total += term
     return total
-
-
-def _join_columns(left: Any, right: Any) -> Any:
-    """The matrix with the columns of ``left``, then the columns of ``right``."""
-    return _stack_rows(left.transpose(), right.transpose()).transpose()
 
 
 def _stack_rows(upper: Any, lower: Any) -> Any:

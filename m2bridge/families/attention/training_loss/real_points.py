@@ -39,7 +39,6 @@ from m2bridge.families.attention.training_loss.counting import (
 )
 from m2bridge.families.attention.training_loss.gradient import (
     ChartWeights,
-    Entries,
     RankCondition,
     WeightChart,
     dense_orbit,
@@ -157,7 +156,14 @@ class Isolation:
         are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
         are candidates, then all candidates have at most the rank ρ.
         """
-        matrix = self._matrix_of_rank(name)
+        weights = self.weights
+        matrix = weights.V
+        if name == "span_dimension":
+            # the columns of A and the rows of V, both as rows
+            matrix = [*transpose(weights.A), *weights.V]
+        elif name == "A":
+            # K has full rank a in this chart, so A = KᵀQ has the rank of Q
+            matrix = weights.A if weights.Q is None else weights.Q
         full_rank = min(len(matrix), len(matrix[0]))
         lower_bounds = [getattr(point.least_ranks, name) for point in points]
         upper_bounds = [full_rank] * len(points)
@@ -174,17 +180,6 @@ class Isolation:
                 for j in candidates:
                     upper_bounds[j] = rank
         return upper_bounds
-
-    def _matrix_of_rank(self, name: str) -> Entries:
-        """The matrix of polynomials whose rank is the field ``name`` of FunctionRanks."""
-        weights = self.weights
-        if name == "span_dimension":
-            # the columns of A and the rows of V, both as rows
-            return [*transpose(weights.A), *weights.V]
-        if name == "V":
-            return weights.V
-        # K has full rank a in this chart, so A = KᵀQ has the rank of Q
-        return weights.A if weights.Q is None else weights.Q
 
     def _number_of_points(self, of_rank_at_most: RankCondition) -> int:
         """The number of real critical points where a matrix has at most the rank of a condition."""
