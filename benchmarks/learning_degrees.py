@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from m2bridge.families.attention.orbits.parametrization import indices
+from m2bridge.families.attention.orbits.coordinates import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.loss import (
     gaussian,

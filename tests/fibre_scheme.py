@@ -21,9 +21,9 @@ from math import lcm
 
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.orbits.coordinates import function_coordinates, sparse_matrix
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import Orbit, representative
-from m2bridge.families.attention.orbits.parametrization import function_coordinates, sparse_matrix
 
 Vector = Sequence[int | Fraction]
 Matrix = list[list[Fraction]]

@@ -19,8 +19,8 @@ from m2bridge.certification.verify import verify
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import msolve
 from m2bridge.engine.context import using
+from m2bridge.families.attention.orbits.coordinates import indices
 from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting

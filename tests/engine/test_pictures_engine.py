@@ -30,13 +30,9 @@ from m2bridge import (
 from m2bridge.cli import UNDECIDED as UNFINISHED, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
+from m2bridge.families.attention.orbits.coordinates import coordinate, indices, reduced_name
 from m2bridge.families.attention.orbits.orbits import representative
-from m2bridge.families.attention.orbits.parametrization import (
-    coordinate,
-    indices,
-    orbit_closure_map,
-    reduced_name,
-)
+from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 from m2bridge.limits import clock
 from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED

@@ -36,9 +36,8 @@ from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitErro
 from m2bridge.families.attention.closure_answers import standalone
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits import singular_orbits, tangents
-from m2bridge.families.attention.orbits.charts import Chart, quadratic_forms
 from m2bridge.families.attention.orbits.fibres import fibres_script
-from m2bridge.families.attention.orbits.membership import function_of
+from m2bridge.families.attention.orbits.membership import Chart, function_of, quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     dense_first,

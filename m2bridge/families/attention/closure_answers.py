@@ -1,8 +1,10 @@
-"""What the questions about one closure compute, and programs to run by hand.
+"""The answers to the questions about one closure, and programs to run by hand.
 
 The questions themselves, which name, select and summarize the answers without SymPy, are in
-``questions``. The checkers of their certificates are in ``checker/``, and share only the words with
-this module.
+questions.py. The checkers of their certificates are in checker/, and share only the words with this
+module. What a question asks, and the limits on it, depend on the case alone, not on the time, so
+that everybody gets the same certificate: all or nothing. A case that is too large is a
+TooLargeError, and one for which a theorem does not hold a NotApplicableError.
 """
 
 from contextlib import suppress
@@ -13,7 +15,6 @@ from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
-from m2bridge.algebra.schur import Representation
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
 from m2bridge.convert.printing import polynomial_text
@@ -60,8 +61,6 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
-# The limits on questions depend on the case alone, so that everybody asks for the same ones.
-
 MAX_PROVED_CORE_MONOMIALS = 2_000_000
 """The largest number of monomials in the last degree of a proof that is verified in minutes."""
 MAX_FIRST_ELIMINATION_SECONDS = 60.0
@@ -82,28 +81,9 @@ def standalone(
 ) -> str:
     """Return the text of the complete Macaulay2 program for a computation, for ``M2 --script``.
 
-    Parameters
-    ----------
-    computation : {"closure", "dimension", "singular-locus", "fibres", "polar-degrees"}
-        The program for the dimension is that for the closure, as elimination gives both. The
-        program for the fibres is that of the method of fibres and of cross-checks. The program for
-        polar degrees counts points in slices, modulo a prime that it draws at random unless the
-        variable ``givenPrime`` is a prime.
-    model : SingleLayerAttention
-    field : CoefficientField
-        The field of the closure, the dimension and the singular locus. The other programs are for
-        QQ only.
-    coordinates : {"reduced", "full"}, optional
-        Those of the model when left out.
-    method : {"orbits", "jacobian"}
-        The method of ``singular-locus``.
-
-    Raises
-    ------
-    MethodUnavailableError
-        For fibres or orbits of functions of one token.
-    InvalidCaseError
-        For polar degrees or fibres over another field than QQ, and an unknown method.
+    Elimination gives dimension and closure, by one program. The program for polar degrees counts
+    points in slices, modulo a prime that it draws at random unless the variable ``givenPrime`` is a
+    prime. Polar degrees and fibres are over QQ only; ``method`` is of the singular locus.
     """
     if computation == "fibres":
         if model.t == 1:
@@ -124,15 +104,7 @@ def standalone(
 
 
 def _singular_locus_script(model: Model, field: CoefficientField, method: str) -> Script:
-    """Return the program for the singular locus by the method ``orbits`` or ``jacobian``.
-
-    Raises
-    ------
-    InvalidCaseError
-        For another method.
-    MethodUnavailableError
-        For orbits of functions of one token.
-    """
+    """Return the program for the singular locus by the method ``orbits`` or ``jacobian``."""
     if method == "jacobian":
         return jacobian_script(model, field=field)
     if method != "orbits":
@@ -151,11 +123,6 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
 
     In few coordinates elimination has a part of the time at first. Then linear algebra is tried,
     which counts if it finds the whole ideal, and elimination has the rest.
-
-    Raises
-    ------
-    EngineError
-        If Macaulay2 failed or reached a limit.
     """
     # the block sets no limit: it starts the clock for the seconds of the result
     with limited(None):
@@ -171,7 +138,7 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
 
 
 def _closure_by_elimination(model: SingleLayerAttention) -> Closure:
-    """Return the closure with all that elimination finds; raise EngineError at a limit."""
+    """Return the closure with all that elimination finds."""
     answer = answer_to(closure_program(model))
     return read_closure(answer, as_model(model), QQ, "elimination", current().version)
 
@@ -182,13 +149,7 @@ def closure_program(model: SingleLayerAttention) -> Script:
 
 
 def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
-    """Return the invariants, and the generators from which a checker recomputes them.
-
-    Raises
-    ------
-    ParseError
-        If the answer of Macaulay2 lacks one of the invariants.
-    """
+    """Return the invariants, and the generators from which a checker recomputes them."""
     ideal, series = observed.ideal, observed.hilbert_series
     dimension, degree = observed.dimension, observed.degree
     if ideal is None or series is None or dimension is None or degree is None:
@@ -211,10 +172,9 @@ def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
 def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     """Return the sentences of a certificate that say what the closure relies on.
 
-    ``ideal`` is the ideal of the closure of ``model``. For several tokens the sentences are lemmas.
-    For one token there is one sentence. It has the last degree in which a checker recomputes the
-    ideal, and says that there are no generators of higher degree: for that the certificate relies
-    on the elimination.
+    For several tokens they are lemmas. For one token a sentence has the last degree in which a
+    checker recomputes the ideal, and says that higher generators, of which there are none, are left
+    to elimination.
     """
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
@@ -226,11 +186,7 @@ def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tup
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
-    """Return the tangent dimension of the closure at each orbit, as entries of a certificate.
-
-    An entry is {"orbit": [r, s, m], "dimension": number}. The list is empty for t = 1, where
-    functions are not classified by orbits.
-    """
+    """Return the tangent dimension at each orbit, as entries of a certificate; none for t = 1."""
     if model.t == 1:
         return []
     attention = model.parametrization()
@@ -244,28 +200,15 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
 
 
 class CertifiedEquations(NamedTuple):
-    """Equations of the closure up to a degree, and the results proved for all degrees.
-
-    Parameters
-    ----------
-    equations : Implicitization
-        The equations up to a degree.
-    series : HilbertSeries or None
-        The series of the whole ideal, if it is proved.
-    all_generators : bool
-        Whether it is proved that there are no generators of higher degree.
-    """
+    """Equations of the closure up to a degree, and the results proved for all degrees."""
 
     equations: Implicitization
-    series: HilbertSeries | None
-    all_generators: bool
+    series: HilbertSeries | None  # of the whole ideal, if it is proved
+    all_generators: bool  # whether it is proved that there are no generators of higher degree
 
 
 def are_equations_within_reach(model: SingleLayerAttention) -> bool:
-    """Return whether equations up to a degree can be computed.
-
-    They can for several tokens, and at most :data:`MAX_EQUATION_COORDINATES` reduced coordinates.
-    """
+    """Return whether equations up to a degree can be computed."""
     return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
 
 
@@ -275,22 +218,9 @@ def _proved_for_all_degrees(
     """Return what is proved about all degrees: the Hilbert series, and whether generators are all.
 
     The proof is by the core, a smaller variety that determines the ideal of the closure, and whose
-    coordinate ring is known in all degrees (docs/completeness.md): its points are the products of
-    linear forms l_i with i ≤ ``columns`` and v_k with k ≤ ``rows`` in ``variables`` variables. The
-    equations, which are known up to a degree, are compared with it.
-
-    Returns
-    -------
-    series : HilbertSeries or None
-        The Hilbert series of the closure; ``None`` if the proof by the core is too large for a
-        checker, or needs values of the Hilbert function beyond the equations.
-    all_generators : bool
-        Whether no generator has a higher degree than the equations. False without a series.
-
-    Raises
-    ------
-    ContradictionError
-        If the core contradicts the equations.
+    coordinate ring is known in all degrees (docs/completeness.md). The equations up to a degree are
+    compared with it. The series is ``None`` if the proof is too large for a checker, or needs
+    values of the Hilbert function beyond the equations; then nothing is said about generators.
     """
     core = CoreSize.of(model)
     last = equations.max_degree
@@ -313,24 +243,7 @@ def _proved_for_all_degrees(
 
 
 def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
-    """Compute the ideal up to a degree, and try to prove its Hilbert series and that generators are
-    all.
-
-    The degree is the last one with few enough monomials (:func:`degree_for`). It and the extent of
-    the proof depend on the case alone, not on the time limit, so that everybody gets the same
-    certificate.
-
-    Raises
-    ------
-    NotApplicableError
-        For one token.
-    TooLargeError
-        For too many coordinates.
-    TimeLimitError
-        If a limit was reached.
-    MethodUnavailableError
-        If the equations are not proved over QQ.
-    """
+    """Compute the ideal up to a degree, and try to prove its series and that generators are all."""
     reason = why_not_several_tokens(model)
     if reason:
         raise NotApplicableError(f"the question {reason}")
@@ -352,6 +265,12 @@ def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
 
 def equations_content(model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
     """Return the results up to the degree, and those about all degrees that are proved."""
+    # The representations that minimal generators form, by their numbers: one multidegree stands for
+    # all that permutations of the indices make of it, its orbit.
+    counts = {}
+    for orbit in observed.equations.orbits:
+        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
+    generators = representations.from_multidegrees(model, counts)
     # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
     sections = sections_series(model, dimension_formula(model))
     equations, series = observed.equations, observed.series
@@ -365,7 +284,7 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
         "hilbert_coefficients": list(sections.hilbert_coefficients),
         "hilbert_series": None,
         "all_generators": observed.all_generators,
-        "representations": [part.type_json() for part in _representations(model, equations)],
+        "representations": [part.type_json() for part in generators],
     }
     lemma_names = WORDS.closure["up-to-a-degree"]
     if series is not None:
@@ -375,39 +294,15 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in lemma_names))
 
 
-def _representations(
-    model: SingleLayerAttention, equations: Implicitization
-) -> tuple[Representation, ...]:
-    """Return the representations that the minimal generators among the equations form."""
-    # The numbers of generators by degree and multidegree. Those of one multidegree stand for all
-    # that permutations of the indices make of it, its orbit.
-    counts = {}
-    for orbit in equations.orbits:
-        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
-    return representations.from_multidegrees(model, counts)
-
-
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
-    """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large.
-
-    That is, orbits are few enough to be observed, and the dimension of the closure is at most
-    MAX_POLAR_DIMENSION.
-    """
+    """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large."""
     if why_not_two_dimensions(model) or not are_loci_observed(model):
         return False
     return dimension_formula(model) <= MAX_POLAR_DIMENSION
 
 
 def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
-    """Compute the polar degrees, with the strata of the source on which the theorem relies.
-
-    Raises
-    ------
-    NotApplicableError
-        Where the theorem does not hold: for t = 1 or d = 1.
-    TooLargeError
-        For too many orbits, or too large a dimension of the closure.
-    """
+    """Compute the polar degrees by the theorem, with the strata on which it relies."""
     reason = why_not_two_dimensions(model)
     if reason:
         raise NotApplicableError(f"the question {reason}")
@@ -418,10 +313,7 @@ def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
 
 
 def polar_content(model: SingleLayerAttention, observed: PolarDegrees) -> Content:
-    """Return the polar degrees, and the strata of the source on which they rely.
-
-    ``observed`` is a result of :func:`observe_polar_degrees`, so that it names a theorem.
-    """
+    """Return the polar degrees, and the strata of the source on which they rely."""
     names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
     data = observed.to_json()
     loci = []

@@ -2,11 +2,6 @@
 
 Modules that need SymPy are imported inside methods; where a command may be interrupted meanwhile,
 signals and the deadline are checked during the import.
-
-The closure of a case is the Zariski closure of its neuromanifold, the set of its functions. The
-core of a case is a smaller variety that determines the ideal of the closure in all degrees: its
-points are all products l_i v_k of e = min(a, d) linear forms l_i and f = min(d, d') linear forms
-v_k in min(d, e + f) variables (docs/representations.md).
 """
 
 from __future__ import annotations
@@ -62,13 +57,7 @@ class Attention(Family[SingleLayerAttention]):
     sample: ClassVar[Mapping[str, str]] = {"d": "2", "d_out": "1"}
 
     def from_key(self, key: str) -> SingleLayerAttention:
-        """Return the model with this key, such as ``d3-dout2-a2-t2``.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the text is not of this form.
-        """
+        """Return the model with this key, such as ``d3-dout2-a2-t2``."""
         # no zeros in front, so that a case has one key; no case has a number of ten digits
         number = "([1-9][0-9]{0,8})"
         match = re.fullmatch(f"d{number}-dout{number}-a{number}-t{number}", key, re.ASCII)
@@ -85,11 +74,7 @@ class Attention(Family[SingleLayerAttention]):
         return REGISTRY
 
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
-        """Return the questions that are certified in addition to the statements.
-
-        They are about the closure (polar degrees, equations, all of it by elimination), about the
-        types of trained weights, and about the number of critical points of training.
-        """
+        """Return the questions that are certified in addition to the statements."""
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
         from m2bridge.families.attention.training.question import (
             EXPOSED,
@@ -106,11 +91,7 @@ class Attention(Family[SingleLayerAttention]):
         return figures(self.options)
 
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
-        """Return the Macaulay2 program that computes the fibres of the parametrization.
-
-        Certificates of statements contain this program, the same for each ``key``. ``None`` for one
-        token, for which the method of fibres does not apply.
-        """
+        """Return the program for the fibres, the same for each ``key``; ``None`` for one token."""
         from m2bridge.families.attention.orbits.fibres import fibres_program
 
         return fibres_program(model)
@@ -128,13 +109,10 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements, of which there is at least one, for all sizes at once.
 
-        Statements about generators are decided only for the sizes whose core is one of a list of
-        small ones. If all of ``statements`` are about generators or the Hilbert function, the
-        result is a ``GeneratorsOfAllSizes``, which names statements about the Hilbert function as
-        not stated for all sizes. For all other lists the result is an ``AllSizes``, which names
-        both kinds as not stated.
-
-        Raises MethodUnavailableError if the result would decide none of them.
+        If all are about generators or the Hilbert function, the result is a
+        ``GeneratorsOfAllSizes``, about the sizes with one of the small cores; else an ``AllSizes``.
+        Each names as not stated what belongs to the other one; a MethodUnavailableError says that
+        it would decide nothing.
         """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
@@ -149,11 +127,7 @@ class Attention(Family[SingleLayerAttention]):
         return cross_check_all_sizes(statements)
 
     def closures_of_all_sizes(self, *, vectors: bool = False) -> AllClosures:
-        """Compute the closures of all sizes whose core is one of a list of small ones.
-
-        With ``vectors`` the result has a highest weight vector, a polynomial, for each
-        representation.
-        """
+        """Compute the closures of all sizes with a small core; ``vectors`` adds polynomials."""
         with importing():
             from m2bridge.families.attention.all_sizes.closures import closures_of_all_sizes
 

@@ -3,32 +3,28 @@
 How surfaces and layers are drawn stands in ``pictures/`` and ``maps/slice_surface.py``. Source:
 Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
 v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w
-v².
-
-A coordinate ``c_k_i_p_q`` is the coefficient of y_p y_q in the form v_k l_i. An orbit consists of
-the functions with given ranks of A and V and given dim L∩U, for L the column space of A and U the
-row space of V. A case has finitely many orbits, and their closures are ordered by inclusion.
+v². A case has finitely many orbits, and their closures are ordered by inclusion. (Notation: the
+docstring of families/attention.)
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, Unpack
 
-from sympy import symbols
+from sympy import Expr, symbols
 
+from m2bridge.algebra.field import QQ
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.bounded_io import read_rational
+from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import MethodUnavailableError, TooLargeError, check_kind
-from m2bridge.families.attention.figure_options import (
-    AZIMUTH,
-    ELEVATION,
-    VIEW_OPTIONS,
-    read_assignments,
-    read_interval,
-)
+from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.at_orbits import Observations
 from m2bridge.families.attention.observations.observe import observe
@@ -37,7 +33,7 @@ from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
-from m2bridge.pictures.graph_layout import NodePosition, lay_out, smooth_curve, straighten_route
+from m2bridge.pictures.graph_layout import lay_out, smooth_curve, straighten_route
 from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
@@ -55,24 +51,13 @@ The unit is the step from one orbit to the next in a layer.
 
 
 class OrbitRow(NamedTuple):
-    """A row of the table of orbits.
-
-    Parameters
-    ----------
-    orbit : str
-        Its name.
-    dimension : int
-    singular, boundary : bool or None
-        Whether its functions are singular, and on the boundary; ``None`` where it is not decided.
-    covers : str
-        The names of the orbits that it covers; empty for the zero function.
-    """
+    """A row of the table of orbits."""
 
     orbit: str
     dimension: int
     singular: bool | None
     boundary: bool | None
-    covers: str
+    covers: str  # the names of the orbits that it covers; empty for the zero function
 
 
 HEADER = OrbitRow._fields
@@ -93,23 +78,12 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class OrbitNode:
-    """An orbit as a node of the picture.
+    """An orbit as a node of the picture; ``None`` as an answer means undecided."""
 
-    Parameters
-    ----------
-    orbit : Orbit or None
-        ``None`` for the zero function.
-    dimension : int
-        The affine dimension.
-    singular, boundary : bool or None
-        Whether its points are singular, and limits of real functions without real weights, in the
-        Zariski closure of the neuromanifold; ``None`` where it is undecided.
-    """
-
-    orbit: Orbit | None
+    orbit: Orbit | None  # None for the zero function
     dimension: int
     singular: bool | None
-    boundary: bool | None
+    boundary: bool | None  # whether its points are limits of real functions without real weights
 
     @property
     def name(self) -> str:
@@ -123,12 +97,8 @@ class OrbitNode:
 
     @property
     def state(self) -> str:
-        """The state that the mark shows: ``boundary``, ``singular``, ``smooth`` or ``undecided``.
-
-        A boundary point is marked as such whether it is singular or not. Where it is not decided
-        whether the points are boundary points, the state is that of ``singular``.
-        """
-        if self.boundary:
+        """The state of the mark: ``boundary``, ``singular``, ``smooth`` or ``undecided``."""
+        if self.boundary:  # whether it is singular or not
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
 
@@ -244,7 +214,10 @@ class OrbitDiagram(picture.PictureResult):
         # the places that it passes in the layers
         places, routes = lay_out(list(layers.values()), self.covers)
         positions = list(places.values())
-        curves = [_curve(route, positions) for route in routes]
+        curves = []  # smooth ones, which keep away from marks and names
+        for route in routes:
+            straight = straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT)
+            curves.append(smooth_curve(straight))
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
         half_width = max(abs(x) for x, _ in chain(positions, *curves))
         with picture.styled():
@@ -256,7 +229,9 @@ class OrbitDiagram(picture.PictureResult):
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
             _draw_axes(axes, list(layers), half_width)
             for curve in curves:
-                _draw_cover(axes, curve)
+                # below marks and names
+                x, y = zip(*curve, strict=True)
+                axes.plot(x, y, color=picture.SOFT, linewidth=1.1, zorder=1, gid="cover")
             for node, place in places.items():
                 _draw_node(axes, node, place)
             _add_texts(figure, self, height)
@@ -316,7 +291,7 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
 
 
 def _observed_nodes(model: SingleLayerAttention, observations: Observations) -> list[OrbitNode]:
-    """Return the zero function and all orbits as nodes, those of the smallest dimension first."""
+    """Return the zero function and all orbits as nodes, the smallest dimension first."""
     apex = OrbitNode(
         orbit=None,
         dimension=0,
@@ -355,21 +330,8 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
     return tuple(pairs)
 
 
-def _is_to_scale(levels: Sequence[int]) -> bool:
-    """Return whether the differences of neighbouring dimensions are equal.
-
-    ``levels`` are the dimensions that occur, in increasing order. If so, equal heights between the
-    layers show them to scale.
-    """
-    return len({high - low for low, high in pairwise(levels)}) <= 1
-
-
 def _draw_axes(axes: Any, levels: list[int], half_width: float) -> None:
-    """Draw a horizontal line for each dimension of orbits, with the dimension at its left end.
-
-    The lines reach from −``half_width`` to ``half_width``, and so far beyond that the names at the
-    right of marks have space.
-    """
+    """Draw a horizontal line for each dimension of orbits, with space for names at the right."""
     axes.set_xlim(-half_width - 0.6, half_width + 0.9)
     axes.set_ylim(-0.45, len(levels) - 0.55)
     axes.set_xticks([])
@@ -380,29 +342,8 @@ def _draw_axes(axes: Any, levels: list[int], half_width: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _curve(
-    route: Sequence[NodePosition], positions: Sequence[NodePosition]
-) -> list[tuple[float, float]]:
-    """Return the points of a smooth curve along a route, which keeps away from marks and names.
-
-    The route has the places that a line from orbit to orbit passes in the layers, and ``positions``
-    are the places of all orbits.
-    """
-    straight = straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT)
-    return smooth_curve(straight)
-
-
-def _draw_cover(axes: Any, curve: Sequence[tuple[float, float]]) -> None:
-    """Draw the line from an orbit to one that covers it, below marks and names."""
-    x, y = zip(*curve, strict=True)
-    axes.plot(x, y, color=picture.SOFT, linewidth=1.1, zorder=1, gid="cover")
-
-
 def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
-    """Draw the mark of an orbit at its place (x, number of its layer), and its name at the right.
-
-    A line that crosses the name is drawn below it, and no name covers a mark.
-    """
+    """Draw the mark of an orbit at its place, and its name at the right, above lines."""
     x, y = place
     axes.plot([x], [y], linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
     style = {
@@ -417,10 +358,7 @@ def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _add_texts(figure: Any, diagram: OrbitDiagram, height: float) -> None:
-    """Write the title of a diagram above its axes, and the legend and a note below them.
-
-    ``figure`` is one of matplotlib, ``height`` inches high.
-    """
+    """Write the title of a diagram above its axes, and the legend and a note below them."""
     model = diagram.model
     title = f"Orbits of (d, d′, a) = ({model.d}, {model.d_out}, {model.a})"
     figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
@@ -428,7 +366,9 @@ def _add_texts(figure: Any, diagram: OrbitDiagram, height: float) -> None:
         handles=_legend(diagram), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / height)
     )
     note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-    if not _is_to_scale(list(diagram.layers())):
+    differences = {high - low for low, high in pairwise(diagram.layers())}
+    if len(differences) > 1:
+        # equal heights between the layers do not show the dimensions to scale
         note += "; heights in the order of dimensions, not to scale"
     figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
 
@@ -448,6 +388,79 @@ def _legend(diagram: OrbitDiagram) -> list[Any]:
     return marks
 
 
+# The options of figures: a text that an option does not take is a ValueError, with a message.
+
+ELEVATION, AZIMUTH = 22.0, -62.0
+"""The viewing angles of Figure 1 in the paper, in degrees."""
+
+
+def read_angle(text: str) -> float:
+    """Return the angle in degrees, from −360 to 360, that a text such as ``22.5`` names."""
+    try:
+        angle = read_rational(text)
+    except ConversionError:
+        raise ValueError(f"'{text:.60}' is not an angle in degrees") from None
+    if abs(angle) > 360:
+        raise ValueError(f"{text:.60} degrees are more than 360")
+    return float(angle)
+
+
+def read_interval(text: str) -> tuple[Fraction, Fraction]:
+    """Return the ends of an interval such as ``-1..1``; low < high is checked where it is used."""
+    first, _, last = text.partition("..")
+    try:
+        return read_rational(first), read_rational(last)
+    except ConversionError:
+        raise ValueError(f"'{text:.60}' is not an interval such as -1..1") from None
+
+
+def read_assignments(text: str) -> dict[str, Expr]:
+    """Return {coordinate: value} from a text such as ``c_1_1_1_1=1, c_1_1_2_2=-w``.
+
+    A value is a number, or a polynomial in variables of any names, over QQ.
+    """
+    assignments: dict[str, Expr] = {}
+    for part in filter(str.strip, text.split(",")):
+        name, equals, value = part.partition("=")
+        name = name.strip()
+        if not equals or name in assignments:
+            raise ValueError(
+                f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
+            )
+        try:
+            assignments[name] = _read_value(value)
+        except ConversionError as reason:
+            raise ValueError(f"{name:.60}: {reason}") from None
+    return assignments
+
+
+def _read_value(text: str) -> Expr:
+    """Return the polynomial over QQ with this text, in the variables whose names occur in it."""
+    # a name begins with a letter or underscore, and goes on with letters, digits, underscores
+    name_pattern = r"[^\W\d]\w*"
+    variables = tuple(dict.fromkeys(re.findall(name_pattern, text)))
+    # a ring has at least one variable: where the value is a number, one that does not occur
+    ring = PolynomialRing(QQ, variables or ("x",))
+    return read_polynomial(text, ring).as_expr()
+
+
+VIEW_OPTIONS = (
+    CaseOption(
+        "elevation",
+        read_angle,
+        "angle above the horizontal plane, in degrees",
+        default=f"{ELEVATION:g}",
+    ),
+    CaseOption(
+        "azimuth", read_angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
+    ),
+    CaseOption(
+        "fineness", integer, "about how many points are computed along a side", default="32"
+    ),
+)
+"""The options of each figure that is a surface: how it is seen, and how finely it is drawn."""
+
+
 @computation
 def figure_1(
     *,
@@ -456,24 +469,7 @@ def figure_1(
     azimuth: float = AZIMUTH,
     **options: Unpack[RunOptions],
 ) -> SliceSurface:
-    """Return the slice of Figure 1, with v, c and w as axes.
-
-    Parameters
-    ----------
-    fineness : int
-        About how many points are computed along a side of the box.
-    elevation, azimuth : float
-        The viewing angles above the horizontal plane and around the vertical axis, in degrees.
-    engine : Engine, optional
-        A session of Macaulay2; default: that of the enclosing ``with`` block, else the shared one.
-    timeout : float, optional
-        Seconds for the whole computation; default: no limit but that of an enclosing block.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the fineness is too small or too large.
-    """
+    """Return the slice of Figure 1, with v, c and w as axes, seen from two angles in degrees."""
     # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; c_1_i_p_q is the
     # coefficient of y_p y_q in v_1 l_i
     v, c, w = symbols("v c w")
@@ -491,22 +487,14 @@ def figure_1(
 def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
-    """Return a surface in the closure of a model, seen from two angles in degrees.
-
-    All other arguments are passed on to :func:`slice_surface`: ``args`` may be the values of the
-    coordinates, by which the closure is cut, and ``options`` the box, the fineness and the limits.
-    """
+    """Return the :func:`slice_surface` of a model, seen from two angles in degrees."""
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
 def _taking_case_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that takes the numbers d, d', t and a where ``compute`` takes a model.
-
-    Options of commands name a case by these numbers; all other options are passed on.
-    """
+    """Return a function that takes the numbers d, d', t and a where ``compute`` takes a model."""
 
     def computed(d: int, d_out: int, t: int, a: int | None = None, **options: Any) -> Any:
-        """Return what ``compute`` returns for the model with these numbers."""
         return compute(SingleLayerAttention(d, d_out, a, t), **options)
 
     return computed

@@ -1,8 +1,7 @@
-"""The words of statements about single-layer attention, and the hypotheses that they have in
-common.
+"""The words of statements about single-layer attention, and their common hypotheses.
 
-Each function takes the sizes ``shape`` of a case (d, d', a, t; α = min(a, d)) and returns the
-reason why a hypothesis fails for it, in words; the text is empty where the hypothesis holds.
+Each function takes the sizes of a case, and returns the reason why a hypothesis fails, in words;
+the text is empty where the hypothesis holds.
 """
 
 from pathlib import Path
@@ -15,15 +14,12 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def why_not_several_tokens(shape: LayerSizes) -> str:
-    """Return why the hypothesis t ≥ 2 fails for a case, in words; empty if it holds."""
+    """Return why the hypothesis t ≥ 2 fails."""
     return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
 
 
 def why_outside_paper(shape: LayerSizes) -> str:
-    """Return why the hypotheses of the paper from Corollary 3.3 on fail; empty if they hold.
-
-    They are t ≥ 2, and α > 1 or d' > 1.
-    """
+    """Return why a hypothesis from Corollary 3.3 on, t ≥ 2 and α > 1 or d' > 1, fails."""
     reason = why_not_several_tokens(shape)
     if reason:
         return reason
@@ -32,15 +28,12 @@ def why_outside_paper(shape: LayerSizes) -> str:
 
 
 def why_degenerate(shape: LayerSizes) -> str:
-    """Return why a hypothesis of the paper (t ≥ 2; α > 1 or d' > 1) or d ≥ 2 fails; empty if none.
-
-    We add d ≥ 2, since for d = 1 < d' some statements fail as printed.
-    """
+    """Return why one of these, or d ≥ 2, fails: for d = 1 < d' some statements are false."""
     return why_outside_paper(shape) or why_not_two_dimensions(shape)
 
 
 def why_not_two_dimensions(shape: LayerSizes) -> str:
-    """Return why one of the hypotheses t ≥ 2 and d ≥ 2 fails; empty if both hold."""
+    """Return why one of the hypotheses t ≥ 2 and d ≥ 2 fails."""
     reason = why_not_several_tokens(shape)
     if reason:
         return reason
@@ -48,7 +41,7 @@ def why_not_two_dimensions(shape: LayerSizes) -> str:
 
 
 def why_not_one_output(shape: LayerSizes) -> str:
-    """Return why one of the hypotheses t ≥ 2, d' = 1 and a ≥ d fails; empty if all hold."""
+    """Return why one of the hypotheses t ≥ 2, d' = 1 and a ≥ d fails."""
     reason = why_not_several_tokens(shape)
     if reason:
         return reason
@@ -58,11 +51,7 @@ def why_not_one_output(shape: LayerSizes) -> str:
 
 
 def why_no_prediction(shape: LayerSizes) -> str:
-    """Return why no Hilbert function is predicted for a case; empty if one is.
-
-    No prediction is made for one token, and where computed values contradict the formula: for
-    d ≥ 4, d' ≥ 2, α ≥ 2.
-    """
+    """Return why no Hilbert function is predicted for a case."""
     if shape.t >= 2 and hilbert_formula_is_too_large(shape):
         return (
             "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"

@@ -129,10 +129,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> SingleLayerAttention:
-        """Return the model in other coordinates, or with other weights as parameters.
-
-        Coordinates or weights that are left out are those of this model.
-        """
+        """Return the model in other coordinates, or with other weights; unchanged by default."""
         return SingleLayerAttention(
             self.d,
             self.d_out,
@@ -183,7 +180,7 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def coordinate_names(self) -> tuple[str, ...]:
         """Return the names of the coordinates, without building the map."""
-        from m2bridge.families.attention.orbits.parametrization import coordinate_names
+        from m2bridge.families.attention.orbits.coordinates import coordinate_names
 
         return coordinate_names(self, self.coordinates)
 
@@ -351,8 +348,12 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         if self.t == 1:
             return None
-        if self.coordinates == "full" and not self._full_is_linear_in_reduced():
-            return None
+        if self.coordinates == "full":
+            from m2bridge.algebra.polynomial_map import same_span
+
+            reduced = self.parametrization("reduced", "attention")
+            if not same_span(reduced, self.parametrization("full", "attention")):
+                return None
         from m2bridge.families.attention.ideal import highest_weights, representations
         from m2bridge.families.attention.ideal.sections import CoreSize
 
@@ -368,17 +369,6 @@ class SingleLayerAttention(LayerSizes, Model):
             up_to=partial(representations.values_and_generators, self),
             polynomials=polynomials,
         )
-
-    def _full_is_linear_in_reduced(self) -> bool:
-        """Return whether full and reduced coordinates span the same functions of the weights.
-
-        It is computed from both parametrizations, for t ≥ 2.
-        """
-        from m2bridge.algebra.polynomial_map import same_span
-
-        reduced = self.parametrization("reduced", "attention")
-        full = self.parametrization("full", "attention")
-        return same_span(reduced, full)
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
         """Return the layer with the first ``count`` outputs only; ``None`` if it has no more.
@@ -461,14 +451,6 @@ class SingleLayerAttention(LayerSizes, Model):
             return observe_by_degree(self, observables)
         if self.t == 1:
             return None
-        return self._observe_orbits(observables, certified=certified)
-
-    def _observe_orbits(self, observables: Collection[str], *, certified: bool) -> Observed:
-        """Return the observations at all orbits, for t ≥ 2, with polar degrees if asked for.
-
-        ``observables`` are the names of what is observed. With ``certified``, for a certificate,
-        incomplete observations are an error, and the result has only what a checker can recompute.
-        """
         with importing():  # with SymPy, while Macaulay2 starts
             from m2bridge.families.attention.observations.observe import observe
 
@@ -482,15 +464,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return observations
 
     def _observe_types(self, observables: Collection[str]) -> Observed | None:
-        """Return the observation of exposed types of weights; ``None`` for one token.
-
-        They are types of (K, Q, V), or of (K, Q, O, V) for the observable "exposed_types_of_heads".
-
-        Raises
-        ------
-        MethodUnavailableError
-            If another observable is asked for together with them.
-        """
+        """Return the exposed types of (K, Q, V) or (K, Q, O, V); ``None`` for one token."""
         from m2bridge.families.attention.statements import EXPOSED_TYPES_OF_HEADS
 
         if len(set(observables)) > 1:
@@ -525,10 +499,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """Return the model itself, an :class:`~m2bridge.maps.locus.OrbitMethods`, for t ≥ 2.
-
-        ``None`` for one token.
-        """
+        """Return the model itself, which has the methods of orbits; ``None`` for one token."""
         if self.no_orbits():
             return None
         return self
@@ -545,10 +516,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings about the singular locus, by bounds for tangent dimensions at the orbits.
-
-        They are lower bounds by tangent vectors, and upper bounds by equations of low degree.
-        """
+        """Return findings about singular orbits, by tangent vectors and low equations."""
         from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 
         return by_bounds(self)
@@ -556,12 +524,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
         """Return findings about the singular locus, by the Jacobian criterion at the orbits.
 
-        Parameters
-        ----------
-        ideal : GeneratingSet
-            Generators of the whole ideal of the closure.
-        dimension : int
-            The affine dimension of the closure.
+        ``ideal`` is the whole ideal of the closure, and ``dimension`` its affine dimension.
         """
         from m2bridge.families.attention.orbits.singular_orbits import by_orbits
 
@@ -582,12 +545,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
         """Return the orbit whose closure is the variety of a prime ideal; ``None`` if none is.
 
-        Parameters
-        ----------
-        prime : GeneratingSet
-            Generators of the prime ideal, in the coordinates of this model.
-        dimension : int
-            The affine dimension of its variety, which is a cone.
+        The ideal is in the coordinates of this model, and its variety a cone of this affine
+        dimension.
         """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits
@@ -620,12 +579,12 @@ class SingleLayerAttention(LayerSizes, Model):
         InvalidCaseError
             If t = 1, or the value of a coordinate is missing, or no rational number.
         """
-        from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
-        from m2bridge.families.attention.orbits.parametrization import (
+        from m2bridge.families.attention.orbits.coordinates import (
             coordinate_name_in,
             indices,
             reduced_name,
         )
+        from m2bridge.families.attention.orbits.membership import INSIDE, membership_of
 
         if self.t == 1:
             raise InvalidCaseError("t", "must be at least 2 for a criterion of real weights")

@@ -55,11 +55,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
         return closure_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return dimension, degree and degrees of generators of an answer, in words.
-
-        ``answer`` has the numbers "dimension" and "degree", and in "generator_degrees" the number
-        of generators of each degree.
-        """
+        """Return dimension, degree and degrees of generators of an answer, in words."""
         from m2bridge.convert.printing import degree_summary
 
         degrees = degree_summary(answer["generator_degrees"])
@@ -120,10 +116,8 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
         return equations_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return an answer in words: degrees of generators, and values of the Hilbert function.
-
-        The words also say whether there can be generators of higher degrees than those that were
-        computed. ``answer`` has the fields that ``equations_content`` in ``closure_answers`` gives.
+        """Return degrees of generators and values of the Hilbert function, in words, and if these
+        are all.
         """
         from m2bridge.convert.printing import degree_summary
 
@@ -174,10 +168,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
         return polar_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the polar degrees of an answer and their sum, in words.
-
-        ``answer`` has the list "polar_degrees", and their sum as "generic_ed_degree".
-        """
+        """Return the polar degrees of an answer and their sum, in words."""
         degrees = ", ".join(map(str, answer["polar_degrees"]))
         return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
 

@@ -1,5 +1,7 @@
 """The numbers of a case of single-layer lightning self-attention, and closed formulas in them.
 
+Notation: the docstring of families/attention.
+
 Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
 Dimension*, ICLR 2025 (arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
 """
@@ -27,18 +29,7 @@ Parametrization = Literal["attention", "factored"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class LayerSizes:
-    """The numbers d, d', a and t of a case.
-
-    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them,
-    documents what they mean. Functions of the sizes alone take a ``LayerSizes``, which may be a
-    model.
-
-    Raises
-    ------
-    InvalidCaseError
-        If one of them is not an integer, below 1 or above
-        :data:`~m2bridge.families.base.MAX_CASE_NUMBER`.
-    """
+    """The numbers d, d', a and t of a case; functions of the sizes alone take them, or a model."""
 
     d: int
     d_out: int
@@ -82,22 +73,17 @@ class LayerSizes:
 
     @property
     def independent_count(self) -> int:
-        """The number of reduced coordinates, for t ≥ 2, which is the dimension of the tangent space
-        of the closure at the zero function.
+        """The number of reduced coordinates, for t ≥ 2: the tangent dimension at the zero function.
 
         The closure is a cone, so its tangent space at zero is its linear span. The reduced
         coordinates are linearly independent functions over every field: V_kp A_qi occurs in
-        c_{k,i,{p,q}} only, with coefficient 1, and the minors that vanish on A for a < d have
-        degree ≥ 2 in A.
+        c_{k,i,p,q} only, with coefficient 1, and the minors that vanish on A have degree ≥ 2.
         """
         return self.d_out * self.d * comb(self.d + 1, 2)
 
 
 def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
-    """Return the number of function coordinates of a case in a coordinate system.
-
-    Full coordinates are only those that are not identically zero.
-    """
+    """Return the number of function coordinates of a case that are not identically zero."""
     if coordinates == "reduced":
         return shape.independent_count
     # The outputs of token j have the cubic monomials in x_j, and for each other token u those that
@@ -107,11 +93,9 @@ def coordinate_count(shape: LayerSizes, coordinates: CoordinateSystem) -> int:
 
 
 def dimension_formula(shape: LayerSizes) -> int:
-    """Return the dimension of the neuromanifold, α(2d − α) + d·d' − 1.
+    """Return the dimension of the neuromanifold, α(2d − α) + d·d' − 1, for t ≥ 2 (Corollary 3.3).
 
-    Hypotheses: t ≥ 2. The paper also assumes that α > 1 or d' > 1; the formula holds without it.
-
-    Source: Henry, Marchetti, Kohn, Corollary 3.3.
+    The paper also assumes that α > 1 or d' > 1; the formula holds without it.
     """
     return matrices_of_rank(shape.d, shape.alpha) + shape.d * shape.d_out - 1
 
@@ -130,21 +114,13 @@ def weights_dimension(shape: LayerSizes) -> int:
 
 
 def form_rank(shape: LayerSizes) -> int:
-    """Return the largest rank of the quadratic form yᵀAy, min(2α, d), for rk A ≤ α.
-
-    The form is a sum of α products of two linear forms. Over algebraically closed fields each form
-    of this rank is such a sum.
-    """
+    """Return the largest rank of the quadratic form yᵀAy, a sum of α products of linear forms."""
     return min(2 * shape.alpha, shape.d)
 
 
 def dimension_bound(shape: LayerSizes) -> int:
-    """Return an upper bound for the dimension of the neuromanifold, over any field.
-
-    It is :func:`weights_dimension`, less one for the rescaling (λA, V/λ), which moves no function.
-
-    Source: ours, proved in the documentation of m2bridge.
-    """
+    """Return an upper bound for the dimension of the neuromanifold, over any field."""
+    # the rescaling (λA, V/λ) moves no function
     return weights_dimension(shape) - 1
 
 
@@ -154,9 +130,8 @@ def degree_formula(shape: LayerSizes) -> int:
     Hypotheses: t ≥ 2. Let D_α be the d×d matrices of rank at most α. The parametrization P(D_α) ×
     P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1), birational onto its image, or
     two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that
-    case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1, the dimensions of both factors.
-
-    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1, the dimensions of both factors. This is not
+    in the paper; it is proved in docs/mathematics.md.
     """
     source_degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
     if is_birational(shape):
@@ -172,9 +147,7 @@ def one_token_degree(shape: LayerSizes) -> int:
     :func:`form_rank` and d' linear forms. Let Q_s be these quadratic forms. Then the closure is the
     image of P(Q_s) × P(R^{d'×d}) under a morphism given by forms of bidegree (1, 1). It is
     birational, or three-to-one for d' = 1 and s = 2: there q·v is a product of three linear forms,
-    and each of them can be v.
-
-    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    and each of them can be v. This is not in the paper; it is proved in docs/mathematics.md.
     """
     rank = form_rank(shape)
     dimension_q = dimension_of_symmetric_rank(shape.d, rank) - 1
@@ -208,12 +181,7 @@ def hilbert_formula_is_too_large(shape: LayerSizes) -> bool:
 
 
 def product_degree(shape: LayerSizes) -> int:
-    """Return the intersection number (h_A + h_V)^(δ_A + δ_V) = C(δ_A + δ_V, δ_V) on P^δ_A × P^δ_V.
-
-    It is the number of common zeros of δ_A + δ_V general forms of bidegree (1, 1). Here h_A and h_V
-    are the hyperplane classes, δ_A is the dimension of P(D_α), the matrices of rank at most α up to
-    scalars, and δ_V that of P(R^{d'×d}).
-    """
+    """Return the number of common zeros of δ_A + δ_V general forms of bidegree (1, 1)."""
     dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1
     return comb(dimension_a + dimension_v, dimension_v)

@@ -28,7 +28,7 @@ from m2bridge.families.attention.ideal.sections import (
     sections_of,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits.parametrization import coordinate, entry_names, reduced_name
+from m2bridge.families.attention.orbits.coordinates import coordinate, entry_names, reduced_name
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited

@@ -34,8 +34,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
-from m2bridge.families.attention.figure_options import read_assignments
-from m2bridge.families.attention.figures import OrbitNode, covers
+from m2bridge.families.attention.figures import OrbitNode, covers, read_assignments
 from m2bridge.families.attention.orbits.membership import orbit_of
 from m2bridge.families.attention.orbits.orbits import Orbit, orbits, representative
 from m2bridge.families.deep_attention import bounds

@@ -49,22 +49,12 @@ GENERIC, FIRST, SECOND = 0, 1, 2
 
 @dataclass(frozen=True, eq=False)
 class Determinants:
-    """The determinants of the first r coordinates of any r vectors, at points.
+    """The determinants of the first r coordinates of any r vectors, at points."""
 
-    Parameters
-    ----------
-    table : array of int
-        The determinants: a row for each choice of r vectors, a column for each point. The number of
-        the row has the numbers of the vectors as its digits, in base the number N of all vectors:
-        the vectors 2 and 5 have the row 2N + 5.
-    is_nonzero_row : array of bool
-        For each row, whether the determinant is nonzero at some point.
-    largest_absolute_value : int
-        The largest absolute value in the table.
-    """
-
+    # A row for each choice of r vectors, a column for each point. The number of the row has the
+    # numbers of the vectors as digits, in base their number N: vectors 2 and 5 have the row 2N + 5.
     table: Any
-    is_nonzero_row: Any
+    is_nonzero_row: Any  # whether the determinant is nonzero at some point
     largest_absolute_value: int
 
     @classmethod
@@ -76,43 +66,22 @@ class Determinants:
 
 @dataclass(frozen=True, eq=False)
 class SourcePoints:
-    """Points (A, V) of the source with small integers, and two elements x ⊗ h ⊗ y·y' of W at each.
+    """Points (A, V) of the source with small integers, and two elements of W at each."""
 
-    Parameters
-    ----------
-    columns, rows, variables : int
-        Dimensions of X, H, Y.
-    vectors : array of int
-        All vectors of Y, with the indices vector, point, coordinate. The vectors are numbered: the
-        l_i, then the v_k, then y and y' of the first element, y and y' of the second.
-    scalars : array of int
-        The products x_i h_k of the two elements, with the indices element, i, k, point.
-    """
-
-    columns: int
-    rows: int
-    variables: int
+    columns: int  # dim X
+    rows: int  # dim H
+    variables: int  # dim Y
+    # all vectors of Y, by vector, point, coordinate: the l_i, then the v_k, then y and y' of the
+    # first element, y and y' of the second
     vectors: Any
-    scalars: Any
+    scalars: Any  # the products x_i h_k of the two elements, by element, i, k, point
     _determinants: dict[int, Determinants] = field(default_factory=dict, init=False)
 
     @classmethod
     def random(
         cls, sizes: tuple[int, int, int], rank: int, count: int, random: Random
     ) -> SourcePoints:
-        """Return random points where the l_i span a space of dimension at most ``rank``.
-
-        Parameters
-        ----------
-        sizes : tuple of int
-            Dimensions of X, H, Y.
-        rank : int
-            The largest rank α of A, at least 1.
-        count : int
-            The number of points.
-        random : Random
-            The source of the seed, the only thing that is drawn from it.
-        """
+        """Return random points where the l_i span a space of dimension at most ``rank``."""
         generator = numpy.random.default_rng(random.getrandbits(64))
         # arrays of small random integers, by the dimensions of the array
         integers: Any = partial(generator.integers, -MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1)
@@ -175,27 +144,16 @@ class SourcePoints:
 
 @dataclass(frozen=True, eq=False)
 class Covariant:
-    """A product T of determinants.
-
-    Parameters
-    ----------
-    shapes : PartitionTriple
-        The type (λ, μ, ν).
-    places : tuple of sequences of int
-        For λ, μ and ν the number of the factor that each box has, column by column. A factor of X
-        or H is numbered as its factor s of W, which has the factors 2s and 2s + 1 of Y. So (1, 0)
-        for λ = (1, 1) is the determinant of the vectors in the factors 1 and 0 of X, in this order.
-    """
+    """A product T of determinants."""
 
     shapes: PartitionTriple
+    # For λ, μ and ν the place of each box: (1, 0) for λ = (1, 1) is the determinant of the vectors
+    # in the factors 1 and 0 of X, in this order.
     places: tuple[Sequence[int], Sequence[int], Sequence[int]]
 
     @classmethod
     def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
-        """Return a random covariant of a type that may be nonzero, by :meth:`_may_be_nonzero`.
-
-        ``None`` if all of :data:`MAX_COVARIANT_TRIES` random ones are zero by this test.
-        """
+        """Return a random covariant of a type that may be nonzero; ``None`` if none is found."""
         n = sum(shapes[0])
         for _ in range(MAX_COVARIANT_TRIES):
             x, h, y = (_random_permutation(size, random) for size in (n, n, 2 * n))
@@ -207,8 +165,8 @@ class Covariant:
     def _may_be_nonzero(self) -> bool:
         """Return whether no factor of W has both of its factors of Y in one column of ν.
 
-        If one has, the covariant is zero, because a determinant changes its sign when two vectors
-        are exchanged, and an element of S²Y does not. If none has, it can still be zero.
+        If one has, the covariant is zero: a determinant changes its sign when two vectors are
+        exchanged, and an element of S²Y does not. If none has, it can still be zero.
         """
         *_, nu = self.shapes
         *_, places_of_nu = self.places
@@ -219,8 +177,7 @@ class Covariant:
     def brackets(self) -> str:
         """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors of W, from 1 on.
 
-        Columns of length 1, whose determinants are first coordinates, are left out. For the places
-        (1, 0, 2) of λ = (2, 1), whose columns have the lengths 2 and 1, it is ``[21]_X``.
+        Columns of length 1, whose determinants are first coordinates, are left out.
         """
         brackets = []
         for space, shape, places in zip("XHY", self.shapes, self.places, strict=True):
@@ -256,8 +213,8 @@ class Covariant:
     def symmetric_factor_count(self) -> int:
         """The number of factors of W with both factors of Y in columns of length 1.
 
-        Both orders of these factors of Y give the same term, so each such factor of W would give a
-        factor 2, which is left out of values and polynomials.
+        Both orders of these give the same term, so each would give a factor 2, which is left out of
+        values and polynomials.
         """
         return self.degree - int(_factors_with_two_orders(self.shapes[2], self.places[2]).sum())
 
@@ -271,26 +228,11 @@ def covariant_values(
 ) -> Any:
     """Return the values of covariants of one type on an element of W^{⊗n}, at each point.
 
-    The element is a product of n elements of W at the point. The array has a row for each
-    covariant, and a column for each point. The factors 2 that all terms of a covariant have, by
-    :attr:`Covariant.symmetric_factor_count`, are left out.
-
-    Parameters
-    ----------
-    covariants : sequence of Covariant
-        All of one type; the array is empty if there are none.
-    points : SourcePoints
-    elements : sequence of GENERIC, FIRST or SECOND
-        The elements of W in the first factors of the product; all further factors are c.
-    symmetric : bool
-        Whether both orders of l_i·v_k in S²Y are summed. If not, l_i is always the first factor of
-        Y and v_k the second: then the values are those of functions on the source, where l_i and
-        v_k are known, and not only their product.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many terms, or a value could leave the range of machine integers.
+    The element is a product of n elements of W: the given ``elements``, and then c. Rows are
+    covariants, columns points. Factors 2 of all terms are left out
+    (:attr:`Covariant.symmetric_factor_count`). If not ``symmetric``, l_i is always the first factor
+    of Y and v_k the second: then the values are of functions on the source, where l_i and v_k are
+    known, and not only their product.
     """
     values: Any = numpy.zeros((len(covariants), points.count), dtype=numpy.int64)
     if not covariants:
@@ -319,10 +261,7 @@ def covariant_values(
 
 
 def _random_permutation(size: int, random: Random) -> list[int]:
-    """Return 0, …, size − 1 in random order, that of ``random.sample(range(size), size)``.
-
-    The checks of ``random.sample``, which take longer than all the rest, are left out.
-    """
+    """Return 0, …, size − 1 in the order of ``random.sample(range(size), size)``, but faster."""
     random_bits = random.getrandbits
     remaining = list(range(size))
     permutation = []
@@ -340,10 +279,7 @@ def _random_permutation(size: int, random: Random) -> list[int]:
 
 @lru_cache(maxsize=1000)
 def _column_of_each_box(shape: PartitionTuple) -> tuple[int, ...]:
-    """Return for each box of a partition, column by column, the number of its column from 0 on.
-
-    It is (0, 0, 1) for the partition (2, 1), whose columns have the lengths 2 and 1.
-    """
+    """Return for each box of a partition, column by column, the number of its column from 0 on."""
     column_numbers: list[int] = []
     for column, length in enumerate(columns(shape)):
         column_numbers += [column] * length
@@ -351,18 +287,10 @@ def _column_of_each_box(shape: PartitionTuple) -> tuple[int, ...]:
 
 
 def _factors_with_two_orders(shape: PartitionTuple, places: Any) -> Any:
-    """Return an array that says for each factor of W whether both orders of its factors of Y are
-    summed.
+    """Return for each factor of W whether both orders of its factors of Y are summed.
 
-    Where both factors of Y are in columns of length 1, the two orders have the same value, and one
-    is enough.
-
-    Parameters
-    ----------
-    shape : partition
-        The partition ν.
-    places : array of int
-        The places of the boxes of ν, for one covariant or with a row for each of several.
+    Where both are in columns of length 1, the orders have the same value, and one is enough. The
+    places of the boxes of ν are of one covariant, or have a row for each of several.
     """
     # for each box the length of its column
     lengths: Any = numpy.take(columns(shape), _column_of_each_box(shape))
@@ -376,10 +304,9 @@ def _factors_with_two_orders(shape: PartitionTuple, places: Any) -> Any:
 def _exchanges_by_order(has_two_orders: Any, exponent: int) -> Any:
     """Return for each order which factors of W have their two factors of Y exchanged: 1, else 0.
 
-    The indices of the array are covariant, factor of W, order. ``has_two_orders`` has the indices
-    covariant and factor of W; each covariant has ``exponent`` factors with two orders, so
-    2^exponent orders. For a covariant with (1, 0, 1) the four orders are (0, 0, 0), (1, 0, 0),
-    (0, 0, 1) and (1, 0, 1).
+    The indices of the array are covariant, factor of W, order; each covariant has ``exponent``
+    factors with two orders. For one with (1, 0, 1) the orders are (0, 0, 0), (1, 0, 0), (0, 0, 1),
+    (1, 0, 1).
     """
     # The order with the number b exchanges the j-th factor with two orders, j = 0, 1, …, if b has
     # the binary digit 1 at 2^j. (Of factors with one order the position is not used.)
@@ -396,25 +323,7 @@ def _values_with_same_orders(
     points: SourcePoints,
     elements: Sequence[int],
 ) -> Any:
-    """Return the values of covariants with the same number of orders, a row for each covariant.
-
-    Parameters
-    ----------
-    shapes : PartitionTriple
-        The type of all covariants.
-    places : tuple of three arrays of int
-        The places of the boxes of λ, μ and ν, with a row for each covariant.
-    orders : array of int
-        The orders of the factors of Y that are summed: see :func:`_exchanges_by_order`.
-    points : SourcePoints
-    elements : sequence of GENERIC, FIRST or SECOND
-        The elements of W in the first factors; all further factors are c.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many terms, or a value could leave the range of machine integers.
-    """
+    """Return the values of covariants with the same number of orders, a row for each covariant."""
     x, h, y = places
     # the indices i and k of the factors of X and H, as arrays with covariant, factor, term
     i, i_signs = determinant_terms(shapes[0], x)
@@ -424,7 +333,10 @@ def _values_with_same_orders(
     _check_size(term_count * order_count, degree=degree, nu=shapes[2], points=points)
     # of one covariant, at all points
     summands_per_term = order_count * points.count
-    boxes = _places_in_each_order(y, orders)
+    # The places of the boxes of ν by covariant, box, order. The places 2s and 2s + 1, which differ
+    # in the last binary digit only, are exchanged where the order has 1 for s.
+    is_exchanged = orders[numpy.arange(covariant_count)[:, None], y // 2]
+    boxes = y[:, :, None] ^ is_exchanged
     # an index for the covariant, which numpy repeats for each box and term
     covariant = numpy.arange(covariant_count)[:, None, None]
     total = numpy.zeros((covariant_count, points.count), dtype=numpy.int64)
@@ -443,10 +355,7 @@ def _values_with_same_orders(
 
 
 def _check_size(count: int, *, degree: int, nu: PartitionTuple, points: SourcePoints) -> None:
-    """Raise TooLargeError if the values of covariants take too long, or could be too large.
-
-    A value of a covariant of this degree, with the partition ν, has ``count`` summands.
-    """
+    """Refuse values with so many summands that they take too long, or could be too large."""
     if count * points.count > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     # A summand is a product of determinants and at most two scalars, as at most two elements of W
@@ -459,33 +368,12 @@ def _check_size(count: int, *, degree: int, nu: PartitionTuple, points: SourcePo
         )
 
 
-def _places_in_each_order(places: Any, orders: Any) -> Any:
-    """Return the places of the boxes of ν in each order; the indices are covariant, box, order.
-
-    ``places`` has the indices covariant and box, and ``orders`` covariant, factor of W, order. The
-    places 2s and 2s + 1, which differ in the last binary digit only, belong to the factor s of W;
-    they are exchanged where the order has 1 for s.
-    """
-    covariant = numpy.arange(len(places))[:, None]
-    is_exchanged = orders[covariant, places // 2]
-    return places[:, :, None] ^ is_exchanged
-
-
 def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: SourcePoints) -> Any:
     """Return for each covariant the sum over all orders and terms, at each point.
 
     A summand is a scalar times a product of determinants, one for each column of ν, of the vectors
-    in the boxes of the column. The array has a row for each covariant, a column for each point.
-
-    Parameters
-    ----------
-    vectors : array of int
-        Numbers of vectors; the indices are covariant, box of the columns of ν, order, term.
-    scalars : array of int
-        The indices are covariant, term, point.
-    shape : partition
-        The partition ν.
-    points : SourcePoints
+    in the boxes of the column. The indices of ``vectors`` are covariant, box, order, term, and
+    those of ``scalars`` covariant, term, point.
     """
     is_nonzero: Any = True
     rows_by_column = []
@@ -517,23 +405,9 @@ def _vectors_and_scalars(
     """Return for each term of the determinants of λ and μ its vectors of Y and its scalar.
 
     A term chooses x_i and h_k in each factor of W. On c this leaves l_i·v_k, as c is the sum of all
-    x_i ⊗ h_k ⊗ l_i·v_k; on x ⊗ h ⊗ y·y' it leaves y·y' and the scalar x_i h_k.
-
-    Parameters
-    ----------
-    i, k : array of int
-        The indices that the terms choose; the indices of the arrays are covariant, factor, term.
-    points : SourcePoints
-    elements : sequence of GENERIC, FIRST or SECOND
-        The elements of W in the first factors; all further factors are c.
-
-    Returns
-    -------
-    vectors : array of int
-        Numbers of vectors; the indices are covariant, factor of Y, term.
-    scalars : array of int
-        The indices are covariant, term, point; there is one entry for all points if all factors
-        are c.
+    x_i ⊗ h_k ⊗ l_i·v_k; on x ⊗ h ⊗ y·y' it leaves y·y' and the scalar x_i h_k. The indices of i and
+    k are covariant, factor, term; of vectors covariant, factor of Y, term; of scalars covariant,
+    term, point, with one entry for all points if all factors are c.
     """
     # v_k comes after all l_i in the numbering, and then the y and y' of the two elements.
     vectors = numpy.stack([i, points.columns + k], axis=2)
@@ -553,20 +427,8 @@ def _vectors_and_scalars(
 def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
     """Return the terms of the product of the determinants of the columns of a shape, with signs.
 
-    Parameters
-    ----------
-    shape : partition
-    places : array of int
-        The number of the factor for each box, column by column; or such a row for each of several
-        covariants.
-
-    Returns
-    -------
-    terms : array of int
-        The coordinate, from 0 on, that a term takes of the vector in each factor; the indices are
-        factor and term, after that of the covariant if there are several.
-    signs : array of int
-        The sign of each term.
+    A term has the coordinate, from 0 on, that it takes of the vector in each factor; the indices
+    are factor and term, after the covariant if ``places`` has a row for each of several.
     """
     terms, signs = _terms_in_order(shape)
     # argsort inverts the permutation: it has the box in which each factor is
@@ -575,12 +437,7 @@ def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1000)
 def _terms_in_order(shape: PartitionTuple) -> tuple[Any, Any]:
-    """Return the terms of :func:`determinant_terms`, with signs, if box b has the factor b.
-
-    A term is a permutation for each column, and its sign the product of their signs. For the shape
-    (1, 1), one column of two boxes, the terms are the columns (0, 1) and (1, 0) of the first array,
-    and the signs are 1 and −1.
-    """
+    """Return the terms of :func:`determinant_terms`, with signs, if box b has the factor b."""
     terms = []
     signs = []
     for permutations_of_columns in product(*map(signed_permutations, columns(shape))):

@@ -10,7 +10,8 @@ and Y are the spaces of indices i, k and p, q of its coordinates c_kipq, W is th
 coordinates span, and C_n the coordinate ring of the closure in degree n. A type is a triple of
 partitions, one for each of GL(X), GL(H), GL(Y). A covariant is a product of determinants of this
 weight, a function on weights (A, V). The minimal generators of degree n are the kernel of
-W ⊗ C_{n−1} → C_n modulo the boundaries, the image of Λ²W ⊗ C_{n−2}.
+W ⊗ C_{n−1} → C_n modulo the boundaries, the image of Λ²W ⊗ C_{n−2}. A weight of which the operators
+give fewer polynomials than its dimension is a ContradictionError.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import numpy
 
 from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.schur import PartitionTuple, Representation, kostka_number, partitions
+from m2bridge.algebra.schur import Representation, kostka_number, partitions
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.printing import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -53,7 +54,7 @@ from m2bridge.families.attention.ideal.representations import (
     representations_of_size,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, PartitionTriple
-from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
+from m2bridge.families.attention.orbits.coordinates import Index, reduced_name
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check, check_deadline_in
 
@@ -80,7 +81,11 @@ def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
     It is the value on c^{⊗n} for the tensor c with the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p
     for p = q. The factors 2 that all terms have are left out, as :func:`.covariant_values` does.
     """
-    expansions = map(_signed_terms, covariant.shapes, covariant.places)  # for X, H and Y
+    # for X, H and Y the terms of the determinants: the indices in the factors, and a sign
+    expansions = []
+    for shape, places in zip(covariant.shapes, covariant.places, strict=True):
+        terms, signs = determinant_terms(shape, places)
+        expansions.append(list(zip(terms.T.tolist(), signs.tolist(), strict=True)))
     # A factor with p and q in columns of length 1 has p = q = 0, and the factor 2, in every term.
     common_exponent = covariant.symmetric_factor_count
     total: Counter[tuple[Index, ...]] = Counter()
@@ -96,17 +101,6 @@ def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
     return {monomial: c for monomial, c in total.items() if c}
 
 
-def _signed_terms(shape: PartitionTuple, places: Sequence[int]) -> list[tuple[list[int], int]]:
-    """Return the terms of the product of the determinants of the columns of a shape.
-
-    A term is the list of the indices that it has in the factors of the space, and its sign.
-    ``places`` has the number of the factor for each box, column by column.
-    """
-    indices, signs = determinant_terms(shape, places)
-    # a column of ``indices`` for each term
-    return list(zip(indices.T.tolist(), signs.tolist(), strict=True))
-
-
 def _coordinate(k: int, i: int, p: int, q: int) -> Index:
     """Return the index of the coordinate c_k_i_p_q, where p and q can be in any order."""
     if p <= q:
@@ -116,13 +110,7 @@ def _coordinate(k: int, i: int, p: int, q: int) -> Index:
 
 @dataclass(frozen=True, eq=False)
 class HighestWeightVector:
-    """A highest weight vector of the ideal, as a combination of covariants.
-
-    Parameters
-    ----------
-    terms : tuple of (int, Covariant)
-        The covariants, each with its integer coefficient in front.
-    """
+    """A highest weight vector of the ideal: covariants with integer coefficients."""
 
     terms: tuple[tuple[int, Covariant], ...]
 
@@ -161,8 +149,8 @@ def highest_weight_vectors(
 ) -> list[HighestWeightVector]:
     """Return highest weight vectors for the minimal generators of one type and degree.
 
-    There are as many as the type has generators of degree n. They are independent of each other and
-    of what lower degrees generate. Until all are found:
+    There are as many as the type has generators of degree n, independent of each other and of what
+    lower degrees generate. Until all are found:
 
     1. Random covariants are drawn, one more than the multiplicity of the type in C_n. A combination
        of them is zero at all points.
@@ -173,20 +161,6 @@ def highest_weight_vectors(
        type in C_n.
 
     Random numbers have a fixed seed, so that each call returns the same vectors.
-
-    Parameters
-    ----------
-    spaces : MultiplicitySpaces
-        The spaces of the core, with X, H and Y large enough for the type.
-    n : int
-        The degree, at least 1.
-    shapes : PartitionTriple
-        The type.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If fewer vectors were found, or they are not proved.
     """
     random = Random(0)
     # this also computes spaces.boundaries[n]
@@ -204,14 +178,18 @@ def highest_weight_vectors(
     for _ in range(MAX_RELATION_TRIES):
         # One more than the multiplicity in the coordinate ring: they are dependent there, and a
         # relation is a polynomial of the ideal.
-        chosen = _draw_nonzero_covariants(shapes, in_ring + 1, random)
+        drawn = [Covariant.random(shapes, random) for _ in range(in_ring + 1)]
+        chosen = [covariant for covariant in drawn if covariant is not None]
         values = covariant_values(chosen, points)
         if chosen and len(independent_rows(list(values))) == in_ring:
             are_functions_separated = True
-        relation = _find_relation(values)
-        if relation is None:
+        # coefficients of a sum of the rows that is exactly zero
+        kernel = integer_kernel(values.T.tolist(), len(values))
+        if not kernel:
             # fewer covariants were drawn, as random ones were zero, and they are independent
             continue
+        divisor = gcd(*kernel[0])
+        relation = [entry // divisor for entry in kernel[0]]
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
         polarization = polarization_values(relation, chosen, few_points)
         is_new = len(independent_rows([*rows, polarization])) > len(rows)
@@ -220,46 +198,14 @@ def highest_weight_vectors(
             found.append(HighestWeightVector.of(relation, chosen))
         if len(found) == generator_count and are_functions_separated:
             return found
-    raise _error_without_vectors(len(found), generator_count, shapes)
-
-
-def _error_without_vectors(
-    found: int, needed: int, shapes: PartitionTriple
-) -> MethodUnavailableError:
-    """Return the error for a type of which too few highest weight vectors were found or proved.
-
-    ``found`` is their number, and ``needed`` is the number of generators. If these are equal, all
-    were found, but values at points do not prove that they are in the ideal.
-    """
-    if found == needed:
-        return MethodUnavailableError(
+    if len(found) == generator_count:
+        raise MethodUnavailableError(
             f"the highest weight vectors of type {shapes} are not proved: the points do not"
             " separate the functions of this type"
         )
-    return MethodUnavailableError(
-        f"{found} of {needed} highest weight vectors of type {shapes} were found"
+    raise MethodUnavailableError(
+        f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
     )
-
-
-def _draw_nonzero_covariants(
-    shapes: PartitionTriple, count: int, random: Random
-) -> list[Covariant]:
-    """Return ``count`` random covariants of a type; fewer where all that were tried are zero."""
-    drawn = [Covariant.random(shapes, random) for _ in range(count)]
-    return [covariant for covariant in drawn if covariant is not None]
-
-
-def _find_relation(rows: Any) -> list[int] | None:
-    """Return coprime integers, not all zero: the coefficients of a sum of the rows that is zero.
-
-    ``rows`` is a matrix of integers, and the sum is zero exactly, not modulo a prime. ``None`` if
-    the rows are independent.
-    """
-    kernel = integer_kernel(rows.T.tolist(), len(rows))
-    if not kernel:
-        return None
-    divisor = gcd(*kernel[0])
-    return [entry // divisor for entry in kernel[0]]
 
 
 def polarization_values(
@@ -267,11 +213,10 @@ def polarization_values(
 ) -> Any:
     """Return the values of the polarization Σ F(c, …, w, …, c) at the points, modulo the prime.
 
-    F is the combination of the covariants, which are of one type, with the coefficients
-    ``relation``, as a multilinear function of n elements of W. It is not symmetric: in each of n
-    terms another argument is w, the first of the two elements of W at a point, and all others are
-    the general element c. The polarization is in W ⊗ C_{n−1}, where it is n times a preimage of F
-    (docs/representations.md). The result is an array with a residue for each point.
+    F is the combination of the covariants with the coefficients ``relation``, as a multilinear
+    function of n elements of W. It is not symmetric: in each of n terms another argument is w, the
+    first of the two elements of W at a point. The polarization is in W ⊗ C_{n−1}, where it is n
+    times a preimage of F (docs/representations.md).
     """
     # Both factors of a product are below 2^31, so that products are machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
@@ -291,20 +236,11 @@ class GeneratedRepresentation:
     """The representation that a highest weight vector generates.
 
     A weight is *dominant* if its three tuples are decreasing.
-
-    Parameters
-    ----------
-    vector : IndexedPolynomial
-        The highest weight vector.
-    shapes : PartitionTriple
-        Its type; with zeros added these partitions are its weight.
-    sizes : tuple of int
-        Dimensions of X, H, Y, each at least the number of rows of its partition.
     """
 
     vector: IndexedPolynomial
-    shapes: PartitionTriple
-    sizes: tuple[int, int, int]
+    shapes: PartitionTriple  # its type; with zeros added these partitions are its weight
+    sizes: tuple[int, int, int]  # dimensions of X, H, Y
     _bases: dict[Weight, list[NumberedPolynomial]] = field(default_factory=dict)
     """Bases of the weight spaces of dominant weights, as far as they were computed."""
 
@@ -317,7 +253,7 @@ class GeneratedRepresentation:
 
     @cached_property
     def number_of(self) -> dict[Index, int]:
-        """The number of each coordinate by its index: its place in :attr:`coordinates`."""
+        """The number of each coordinate by its index."""
         return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
 
     @cached_property
@@ -335,8 +271,8 @@ class GeneratedRepresentation:
     def basis(self) -> Iterator[NumberedPolynomial]:
         """Yield a basis of the representation of weight vectors, the highest weight first.
 
-        Every weight is a permutation of a dominant one, which consists of partitions of n, n and 2n
-        as the type does. All such triples are tried; those that do not occur have no polynomials.
+        Every weight is a permutation of a dominant one, which consists of partitions of n, n and
+        2n.
         """
         # for X, H and Y the partitions of n, n or 2n with at most as many rows as dimensions
         dominant_parts = [partitions(sum(part), len(part)) for part in self.highest_weight]
@@ -353,8 +289,7 @@ class GeneratedRepresentation:
     def weight_basis(self, weight: Weight) -> list[NumberedPolynomial]:
         """Return a basis of the polynomials of a weight; empty if the weight does not occur.
 
-        The basis for the dominant weight, whose tuples are those of ``weight`` sorted, is computed
-        once; for ``weight`` the indices of its polynomials are permuted.
+        It is computed once for the dominant weight; for others indices are permuted.
         """
         dominant = tuple(tuple(sorted(part, reverse=True)) for part in weight)
         if dominant not in self._bases:
@@ -362,7 +297,12 @@ class GeneratedRepresentation:
         basis = self._bases[dominant]
         if dominant == weight or not basis:
             return basis
-        new_numbers = self._numbers_from_dominant(weight)
+        # what each index of X, H and Y becomes, so that the dominant weight becomes ``weight``
+        new_i, new_k, new_p = map(_sorting_permutation, weight)
+        new_numbers = []
+        for k, i, p, q in self.coordinates:
+            image = _coordinate(new_k[k], new_i[i], new_p[p], new_p[q])
+            new_numbers.append(self.number_of[image])
         permuted_basis = []
         for polynomial in basis:
             permuted = {}
@@ -371,38 +311,21 @@ class GeneratedRepresentation:
             permuted_basis.append(permuted)
         return permuted_basis
 
-    def _numbers_from_dominant(self, weight: Weight) -> list[int]:
-        """Return for each coordinate the number of the one that takes its place for ``weight``.
-
-        The indices are permuted such that the dominant weight, which has the same entries in
-        decreasing order, becomes ``weight``.
-        """
-        # for X, H and Y: what each index becomes, so that the dominant weight becomes ``weight``
-        new_i, new_k, new_p = map(_sorting_permutation, weight)
-        new_numbers = []
-        for k, i, p, q in self.coordinates:
-            image = _coordinate(new_k[k], new_i[i], new_p[p], new_p[q])
-            new_numbers.append(self.number_of[image])
-        return new_numbers
-
     def _dominant_weight_basis(self, weight: Weight) -> list[NumberedPolynomial]:
         """Return a basis of the polynomials of a dominant weight; empty if it does not occur.
 
         They are spanned by the images of the polynomials of the weights above under the operators
-        that replace an index j by j + 1 (:func:`_weights_above`). The recursion ends, as no weight
-        of the representation is above the highest one.
-
-        Raises
-        ------
-        ContradictionError
-            If the operators give fewer polynomials than the dimension of the weight space.
+        that replace an index j by j + 1. The recursion ends at the highest weight.
         """
         # The dimension of a weight space is a product of Kostka's numbers.
         dimension = prod(map(kostka_number, self.shapes, weight))
         if dimension == 0:
             return []
         if weight == self.highest_weight:
-            return [self._numbered_vector()]
+            numbered = {}
+            for monomial, c in self.vector.items():
+                numbered[tuple(sorted([self.number_of[index] for index in monomial]))] = c
+            return [numbered]
         found: list[NumberedPolynomial] = []
         for space, j, weight_above in _weights_above(weight):
             above = self.weight_basis(weight_above)
@@ -415,20 +338,10 @@ class GeneratedRepresentation:
             f"the weight {weight} has {len(found)} polynomials and not {dimension}"
         )
 
-    def _numbered_vector(self) -> NumberedPolynomial:
-        """Return the highest weight vector with the numbers of coordinates for their indices."""
-        numbered = {}
-        for monomial, c in self.vector.items():
-            numbered[tuple(sorted([self.number_of[index] for index in monomial]))] = c
-        return numbered
-
     def lower_polynomial(
         self, polynomial: NumberedPolynomial, space: int, j: int
     ) -> NumberedPolynomial:
-        """Return the image of a polynomial under the derivation that replaces an index j by j + 1.
-
-        It replaces indices of X, H or Y for ``space`` 0, 1 or 2.
-        """
+        """Return the image under the operator of an index j of X, H or Y (``space`` 0, 1 or 2)."""
         total: Counter[tuple[int, ...]] = Counter()
         for monomial, c in polynomial.items():
             # Leibniz' rule: one factor of the monomial after the other is replaced
@@ -439,12 +352,15 @@ class GeneratedRepresentation:
         return {monomial: c for monomial, c in total.items() if c}
 
 
+def _sorting_permutation(part: Sequence[int]) -> list[int]:
+    """Return the positions of entries, the largest entry first: [1, 2, 0] for (0, 3, 1)."""
+    return sorted(range(len(part)), key=lambda position: -part[position])
+
+
 def _weights_above(weight: Weight) -> Iterator[tuple[int, int, Weight]]:
     """Yield (space, j, weight above) for each operator that leads to ``weight``.
 
-    The operator replaces an index j of X, H or Y, for ``space`` 0, 1 or 2, by j + 1; so the weight
-    above has one index j more and one index j + 1 less. There is none where ``weight`` has no index
-    j + 1.
+    The weight above has one index j more and one index j + 1 less.
     """
     for space, part in enumerate(weight):
         for j in range(len(part) - 1):
@@ -453,22 +369,8 @@ def _weights_above(weight: Weight) -> Iterator[tuple[int, int, Weight]]:
                 yield space, j, (*weight[:space], raised, *weight[space + 1 :])
 
 
-def _sorting_permutation(part: Sequence[int]) -> list[int]:
-    """Return the positions of the entries of ``part``, that of the largest entry first.
-
-    It is [1, 2, 0] for (0, 3, 1). So entry j of the sorted tuple is the entry of ``part`` at the
-    position ``_sorting_permutation(part)[j]``.
-    """
-    return sorted(range(len(part)), key=lambda position: -part[position])
-
-
 def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Index, int]]:
-    """Yield the image of the coordinate c_{k,i,p,q} under the derivation that replaces j by j + 1.
-
-    The image is one coordinate, which is yielded with its coefficient, or zero: then nothing is
-    yielded, because the coordinate has no index j of this space. ``factor`` is (k, i, p, q), and
-    ``space`` is 0 for the index i, of X, 1 for k, of H, and 2 for p and q, of Y.
-    """
+    """Yield the image of a coordinate, if not zero, under the operator of j; with a coefficient."""
     k, i, p, q = factor
     if space == 0 and i == j:
         yield (k, i + 1, p, q), 1
@@ -486,7 +388,7 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
 def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[NumberedPolynomial]:
     """Return each polynomial that is independent of all previous ones, modulo a prime.
 
-    They are also independent over QQ. Over QQ there may be more; the caller knows their number.
+    They are also independent over QQ, where there may be more; the caller knows their number.
     """
     # a row for each monomial, a column for each polynomial
     rows: dict[tuple[int, ...], int] = {}
@@ -504,23 +406,7 @@ def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[Numb
 def vectors_by_type(
     size: CoreSize, types: Sequence[RepresentationType]
 ) -> Iterator[tuple[RepresentationType, list[HighestWeightVector]]]:
-    """Yield each of the given types of minimal generators with its highest weight vectors.
-
-    Each is computed, and an error raised, when the iterator is advanced.
-
-    Parameters
-    ----------
-    size : CoreSize
-    types : sequence of RepresentationType
-        Types that :func:`.representations.generators` found for the core.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If too few covariants, or too few vectors, were found.
-    TimeLimitError
-        If the limit was reached.
-    """
+    """Yield each of these types of minimal generators of a core with its highest weight vectors."""
     for generator_type in types:
         # Minors beyond the core have more rows than its spaces have dimensions: the spaces are
         # taken as large as the partitions have rows.
@@ -532,10 +418,7 @@ def vectors_by_type(
 
 
 def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
-    """Return the polynomial of a highest weight vector as text, with the names c_k_i_p_q.
-
-    ``shapes`` is the type of the vector.
-    """
+    """Return the polynomial of a highest weight vector as text, with the names c_k_i_p_q."""
     # An index of X, H or Y is below the number of rows of its partition.
     x, h, y = map(len, shapes)
     module = GeneratedRepresentation(vector=vector.polynomial, shapes=shapes, sizes=(x, h, y))
@@ -548,31 +431,11 @@ def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
 def generators(
     shape: LayerSizes, above: int = 0
 ) -> Iterator[tuple[Representation, list[NumberedPolynomial]]]:
-    """Yield the representations of minimal generators of a closure, each with its polynomials.
+    """Yield the representations of minimal generators of a closure, each with its polynomials; t ≥
+    2.
 
-    The polynomials are a basis, the highest weight vector first. They are computed, and errors
-    raised, when the iterator is advanced. Hypothesis: t ≥ 2.
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    above : int
-        Generators of this degree and lower ones are left out.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there is no bound on the degrees of generators, or too few covariants or vectors were
-        found.
-    TooLargeError
-        If there are too many types of representations up to this bound.
-    TimeLimitError
-        If the limit was reached.
-
-    Examples
-    --------
-    >>> [(str(part), len(basis)) for part, basis in generators(SingleLayerAttention(2, 1))]
-    [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
+    The polynomials are a basis, the highest weight vector first. Generators of degree ≤ ``above``
+    are left out.
     """
     core_size = CoreSize.of(shape)
     sizes = (shape.d, shape.d_out, shape.d)
@@ -591,10 +454,8 @@ def generators(
 
 
 def generators_as_terms(shape: LayerSizes, above: int) -> Iterator[tuple[Terms, ...]]:
-    """Yield the polynomials of :func:`generators`, those of each representation as a tuple.
-
-    A polynomial is given by its terms: a monomial, the numbers of its coordinates with repetition,
-    and its coefficient.
+    """Yield the polynomials of :func:`generators`, for each representation a tuple: each by its
+    monomials, numbers of coordinates with repetition, and coefficients.
     """
     for _, polynomials in generators(shape, above):
         yield tuple(tuple(polynomial.items()) for polynomial in polynomials)

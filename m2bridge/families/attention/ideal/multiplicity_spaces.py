@@ -13,18 +13,23 @@ over QQ.
 A type is a triple (λ, μ, ν) of partitions of n, n and 2n. A covariant T of this type is a product
 of determinants, a functional on W^{⊗n} which is evaluated at (c, …, c), with the general element c
 of W of a point, or with another element w or w' of W in one or two of the arguments.
+
+``sizes`` are dimensions of X, H, Y: those of the core, or larger ones where minors are looked for.
+Multiplicities are exact or not returned: a MethodUnavailableError says that the covariants that
+were tried do not span, or the points do not separate them; more independent covariants than there
+can be are a ContradictionError.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import product
 from math import ceil, comb
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import flint
 
@@ -79,17 +84,7 @@ They follow from S²(S²Y) = S_4 Y + S_22 Y and Λ²(S²Y) = S_31 Y.
 def multiply_by_exterior_square(
     exterior_square: Iterable[AnyShapes], ring: Mapping[PartitionTriple, int], sizes: Sizes
 ) -> Counter[PartitionTriple]:
-    """Return the multiplicity of each type in Λ²W ⊗ C_n, from those in C_n.
-
-    Parameters
-    ----------
-    exterior_square : iterable of PartitionTriple
-        The types of Λ²W, each with multiplicity 1.
-    ring : mapping from PartitionTriple to int
-        The multiplicities in C_n.
-    sizes : tuple of int
-        Dimensions of X, H, Y.
-    """
+    """Return the multiplicity of each type in Λ²W ⊗ C_n, from those in C_n."""
     total: Counter[PartitionTriple] = Counter()
     for factor, (shapes, number) in product(exterior_square, ring.items()):
         # for each of X, H and Y the partitions in the product of two, with their multiplicities
@@ -102,11 +97,7 @@ def multiply_by_exterior_square(
 
 
 def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[PartitionTriple]:
-    """Return the multiplicity of each type in W ⊗ C_n, from those in C_n, by Pieri's rule.
-
-    The rule adds a box to λ, one to μ, and a horizontal strip of two boxes to ν. ``sizes`` are the
-    dimensions of X, H, Y.
-    """
+    """Return the multiplicities in W ⊗ C_n by Pieri's rule: a box more for λ and μ, two for ν."""
     total: Counter[PartitionTriple] = Counter()
     boxes_added = (1, 1, 2)  # for X, H, Y
     for shapes, number in ring.items():
@@ -130,11 +121,7 @@ def _check_dimension(
     ring: Mapping[PartitionTriple, int],
     sizes: Sizes,
 ) -> None:
-    """Raise ContradictionError unless types add up to the dimension of a tensor product with C_n.
-
-    ``types`` has the multiplicities in the product, and ``ring`` those in C_n. The other factor, W
-    or Λ²W, has the dimension ``factor_dimension``; ``sizes`` are those of X, H, Y.
-    """
+    """Check that types add up to a tensor product of C_n with a factor of this dimension."""
     if total_dimension(types, sizes) != factor_dimension * total_dimension(ring, sizes):
         raise ContradictionError(
             "the representations of a tensor product do not have its dimension"
@@ -147,49 +134,17 @@ def _sufficient_point_count(rank: int) -> int:
     return 2 * rank + SPARE_POINTS
 
 
-class RelationMultiplicities(NamedTuple):
-    """The multiplicities of a type that say what lower degrees generate of the ideal in degree n.
-
-    Parameters
-    ----------
-    space : int
-        The multiplicity in W ⊗ C_{n−1}.
-    kernel : int
-        The multiplicity in the kernel of W ⊗ C_{n−1} → C_n. The boundaries, a part of this kernel,
-        come from lower degrees; generators of degree n are the rest.
-    square : int
-        The multiplicity in Λ²W ⊗ C_{n−2}, which is mapped onto the boundaries.
-    """
-
-    space: int
-    kernel: int
-    square: int
-
-
 @dataclass(eq=False)
 class MultiplicitySpaces:
-    """The multiplicity spaces of the coordinate ring of a core, degree by degree as asked for.
-
-    Parameters
-    ----------
-    size : CoreSize
-    sizes : tuple of int
-        Dimensions of X, H, Y: those of the core, or larger ones where minors are looked for.
-    random : Random
-        The source of covariants and points.
-    multiplicities : list of dict
-        Multiplicities of the types of C_0, C_1, …, as far as computed. They do not depend on the
-        dimensions.
-    boundaries : dict
-        For each degree n whose generators were computed, the types in the image of Λ²W ⊗ C_{n−2},
-        with bases of its values at the points, modulo a prime; without those that need no such
-        basis, as the type with X and H exchanged has no generators.
-    """
+    """The multiplicity spaces of the coordinate ring of a core, degree by degree as asked for."""
 
     size: CoreSize
     sizes: Sizes
     random: Random = field(default_factory=lambda: Random(0))
+    # of the types of C_0, C_1, …, as far as computed, for any dimensions
     multiplicities: list[dict[PartitionTriple, int]] = field(default_factory=lambda: [{SCALARS: 1}])
+    # for each degree whose generators were computed, bases of the boundaries of its types, by
+    # values modulo the prime; without types whose mirrored type has no generators
     boundaries: dict[int, dict[PartitionTriple, Any]] = field(default_factory=dict)
     _points: dict[int, SourcePoints] = field(default_factory=dict)
     _few_points: dict[tuple[int, int], SourcePoints] = field(default_factory=dict)
@@ -218,15 +173,7 @@ class MultiplicitySpaces:
         )
 
     def ring(self, n: int) -> dict[PartitionTriple, int]:
-        """Return the exact multiplicity of each type in C_n, without those of multiplicity 0.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If the covariants that were tried do not span.
-        TimeLimitError
-            If the limit was reached.
-        """
+        """Return the exact multiplicity, not 0, of each type in C_n."""
         for degree in range(len(self.multiplicities), n + 1):
             in_tensor_product = pieri(self.multiplicities[-1], self.sizes)
             sections = section_multiplicities(self.size, degree)
@@ -236,96 +183,66 @@ class MultiplicitySpaces:
                 # the type itself, which is not yet in ``exact``, if there is no symmetry
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
-                else:
-                    exact[shapes] = self._multiplicity_in_ring(
-                        shapes, in_tensor_product[shapes], in_sections
-                    )
+                    continue
+                # at enough points for as many independent values as the type may have
+                evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
+                exact[shapes] = len(self._independent_covariants(shapes, evaluate, in_sections))
+                # The rank modulo the prime is a lower bound: where it is equal to the upper one,
+                # the multiplicity is proved.
+                if exact[shapes] < in_sections:
+                    space = in_tensor_product[shapes]
+                    exact[shapes] = self._exact_multiplicity(shapes, space, in_sections)
             present = {shapes: number for shapes, number in exact.items() if number}
             self.multiplicities.append(present)
         return self.multiplicities[n]
 
-    def _multiplicity_in_ring(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
-        """Return the exact multiplicity of a type in C_n, from the values of covariants.
-
-        ``space`` is the multiplicity in W ⊗ C_{n−1}, and ``in_sections`` is that in Γ_n, an upper
-        bound. Raises ContradictionError and MethodUnavailableError, as :meth:`_exact_multiplicity`.
-        """
-        # at enough points for as many independent values as the type may have
-        evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
-        number = len(self._independent_covariants(shapes, evaluate, in_sections))
-        # The rank modulo the prime is a lower bound: where it is equal to the upper one, the
-        # multiplicity is proved.
-        if number == in_sections:
-            return number
-        return self._exact_multiplicity(shapes, space, in_sections)
-
     def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n ≥ 1, with their multiplicities.
 
-        If the spaces are larger than those of the core, only types with more rows than the core has
-        are looked at. Raises MethodUnavailableError and TimeLimitError, as :meth:`ring` does.
+        If the spaces are larger than in the core, only types with more rows than the core has are
+        looked at.
         """
         if n in self._generators:
             return self._generators[n]
         are_larger_spaces = self.sizes != self.size.dimensions
         boundaries: dict[PartitionTriple, Any] = {}
         generators: dict[PartitionTriple, int] = {}
-        for shapes, multiplicities in check_deadline_in(self._relation_multiplicities(n)):
-            # types of the core are counted with the spaces of the core
-            if are_larger_spaces and not self.size.lacks_rows(shapes):
-                continue
-            # If the kernel of the mirrored type consists of boundaries, so does this one: there are
-            # no generators. The mirrored type is this type, not yet seen, without the symmetry.
-            if len(boundaries.get(self._mirrored_type(shapes), ())) == multiplicities.kernel:
-                continue
-            basis = self._basis_of_boundaries(shapes, multiplicities)
-            if basis:
-                boundaries[shapes] = [row for _, row in basis]
-            if len(basis) < multiplicities.kernel:
-                # what lower degrees do not generate
-                generators[shapes] = multiplicities.kernel - len(basis)
-        self.boundaries[n] = boundaries
-        self._generators[n] = generators
-        return generators
-
-    def _relation_multiplicities(
-        self, n: int
-    ) -> Iterator[tuple[PartitionTriple, RelationMultiplicities]]:
-        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1.
-
-        Each is yielded with its multiplicities in this kernel and in two other spaces.
-        """
         in_ring = self.ring(n)
         in_tensor_product = pieri(self.ring(n - 1), self.sizes)
         in_squares: Counter[PartitionTriple] = Counter()
         if n > 1:
             in_squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
-        for shapes, number in sorted(in_tensor_product.items()):
-            # the map is surjective
-            kernel = number - in_ring.get(shapes, 0)
-            if kernel:
-                yield shapes, RelationMultiplicities(number, kernel, in_squares[shapes])
-
-    def _basis_of_boundaries(
-        self, shapes: PartitionTriple, multiplicities: RelationMultiplicities
-    ) -> list[EvaluatedCovariant]:
-        """Return covariants of a type whose boundaries are a basis of all, with their values.
-
-        Raises MethodUnavailableError, as :meth:`_exact_boundaries`.
-        """
-        kernel = multiplicities.kernel
-        evaluate = partial(self._evaluate_at_few_points, boundary_values, kernel)
-        basis = self._independent_covariants(shapes, evaluate, kernel)
-        if len(basis) == kernel:
-            return basis
-        # the rank modulo the prime is a lower bound only
-        return self._exact_boundaries(shapes, multiplicities, basis)
+        for shapes, space in check_deadline_in(sorted(in_tensor_product.items())):
+            # in the kernel of the surjective map W ⊗ C_{n−1} → C_n: boundaries and generators
+            kernel = space - in_ring.get(shapes, 0)
+            # types of the core are counted with the spaces of the core
+            if not kernel or (are_larger_spaces and not self.size.lacks_rows(shapes)):
+                continue
+            # If the kernel of the mirrored type consists of boundaries, so does this one: there are
+            # no generators. The mirrored type is this type, not yet seen, without the symmetry.
+            if len(boundaries.get(self._mirrored_type(shapes), ())) == kernel:
+                continue
+            # covariants whose boundaries are a basis of all, with their values
+            evaluate = partial(self._evaluate_at_few_points, boundary_values, kernel)
+            basis = self._independent_covariants(shapes, evaluate, kernel)
+            if len(basis) < kernel:
+                # the rank modulo the prime is a lower bound only
+                square = in_squares[shapes]
+                basis = self._exact_boundaries(shapes, space, square, kernel, basis)
+            if basis:
+                boundaries[shapes] = [row for _, row in basis]
+            if len(basis) < kernel:
+                # what lower degrees do not generate
+                generators[shapes] = kernel - len(basis)
+        self.boundaries[n] = boundaries
+        self._generators[n] = generators
+        return generators
 
     def _mirrored_type(self, shapes: PartitionTriple) -> PartitionTriple:
         """Return the type with X and H exchanged, which has the same multiplicities.
 
         This holds for as many forms l_i as v_k, as l_i·v_k = v_k·l_i. Else, and in larger spaces
-        than those of the core, the type itself is returned.
+        than the core has, the type itself is returned.
         """
         if self.size.columns != self.size.rows or self.sizes != self.size.dimensions:
             return shapes
@@ -338,11 +255,7 @@ class MultiplicitySpaces:
         rank: int,
         covariants: Sequence[Covariant],
     ) -> Any:
-        """Return ``function`` of covariants of one type, at enough points for a rank.
-
-        ``function`` is :func:`covariant_values` or :func:`boundary_values`; ``rank`` is the largest
-        number of covariants whose values can be independent.
-        """
+        """Return the values, or boundary values, of covariants at enough points for a rank."""
         return function(covariants, self.few_points(covariants[0].degree, rank))
 
     def _exact_multiplicity(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
@@ -350,21 +263,6 @@ class MultiplicitySpaces:
 
         It is the rank in C_n of covariants that span all functionals of this type on W ⊗ C_{n−1}
         (docs/representations.md, Multiplicities from ranks, item 3).
-
-        Parameters
-        ----------
-        shapes : PartitionTriple
-        space : int
-            The multiplicity in W ⊗ C_{n−1}.
-        in_sections : int
-            The multiplicity in Γ_n, an upper bound.
-
-        Raises
-        ------
-        ContradictionError
-            If the rank is larger than the bound.
-        MethodUnavailableError
-            If too few covariants were found.
         """
         points = self.points(sum(shapes[0]))
         spanning = self._spanning_covariants(
@@ -390,28 +288,17 @@ class MultiplicitySpaces:
     def _exact_boundaries(
         self,
         shapes: PartitionTriple,
-        multiplicities: RelationMultiplicities,
+        space: int,
+        square: int,
+        kernel: int,
         basis: list[EvaluatedCovariant],
     ) -> list[EvaluatedCovariant]:
-        """Return a basis of all boundaries of a type; that it spans them is proved over QQ.
+        """Return a basis of all boundaries of a type, which begins with ``basis``; proved over QQ.
 
-        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2}
+        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2},
+        where the type has the multiplicity ``square``; in W ⊗ C_{n−1} it has ``space``
         (docs/representations.md, Multiplicities from ranks, item 4).
-
-        Parameters
-        ----------
-        shapes : PartitionTriple
-        multiplicities : RelationMultiplicities
-            The multiplicities of the type.
-        basis : list of EvaluatedCovariant
-            Covariants with independent boundaries, with which the result begins.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If too few covariants were found, or unlucky points do not separate them.
         """
-        space, kernel, square = multiplicities
         points = self._draw_points(max(square, space))
         # These covariants are not used. If as many as the functionals on W ⊗ C_{n−1} have
         # independent values, the points separate these functionals, boundaries among them.
@@ -435,16 +322,7 @@ class MultiplicitySpaces:
     def _spanning_covariants(
         self, shapes: PartitionTriple, dimension: int, evaluate: CovariantEvaluation
     ) -> list[Covariant]:
-        """Return ``dimension`` covariants of a type whose values are independent.
-
-        ``dimension`` is that of the space of functionals that have these values, so the covariants
-        span this space.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If fewer were found.
-        """
+        """Return covariants that span a space of functionals of this dimension."""
         found = self._independent_covariants(
             shapes, evaluate, largest_rank=dimension, max_useless=MAX_RANK_TRIES
         )
@@ -463,21 +341,8 @@ class MultiplicitySpaces:
     ) -> list[EvaluatedCovariant]:
         """Return random covariants of a type with independent values modulo the prime.
 
-        Parameters
-        ----------
-        shapes : PartitionTriple
-        evaluate : CovariantEvaluation
-            Maps covariants to their values, a row for each.
-        largest_rank : int
-            The largest number of independent ones, at which the search ends. It also ends where
-            all covariants drawn at random are zero.
-        max_useless : int
-            The search also ends after this many covariants that do not raise the rank of values.
-
-        Raises
-        ------
-        ContradictionError
-            If more are independent than can be.
+        The search ends at the largest rank, where only zero covariants are drawn, and after many
+        that do not raise the rank.
         """
         found: list[EvaluatedCovariant] = []
         useless = 0
@@ -496,7 +361,7 @@ class MultiplicitySpaces:
         return found
 
     def _draw_covariants(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
-        """Return ``count`` random covariants of a type; fewer if only zero ones are drawn."""
+        """Return random covariants of a type; fewer than ``count`` if only zero ones are drawn."""
         drawn = []
         for _ in range(count):
             covariant = Covariant.random(shapes, self.random)
@@ -510,29 +375,19 @@ class MultiplicitySpaces:
 
 
 def boundary_values(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
-    """Return the values of T(w, c, c, …) − T(c, w, c, …) at points, a row for each covariant T.
-
-    These functions in W ⊗ C_{n−1} are boundaries, the images of those of
-    :func:`alternating_values`; w is the first element of W at a point.
-    """
+    """Return the values of T(w, c, c, …) − T(c, w, c, …) at points, a row for each covariant T."""
     return _values_less_exchanged(covariants, points, (FIRST,))
 
 
 def alternating_values(covariants: Sequence[Covariant], points: SourcePoints) -> Any:
-    """Return the values of T(w, w', c, …) − T(w', w, c, …) at points, a row for each covariant T.
-
-    They are functions in Λ²W ⊗ C_{n−2}; w and w' are the two elements of W at a point.
-    """
+    """Return the values of T(w, w', c, …) − T(w', w, c, …), a row for each covariant T."""
     return _values_less_exchanged(covariants, points, (FIRST, SECOND))
 
 
 def _values_less_exchanged(
     covariants: Sequence[Covariant], points: SourcePoints, elements: tuple[int, ...]
 ) -> Any:
-    """Return the values of each covariant, less those with its first two arguments exchanged.
-
-    ``elements`` are GENERIC, FIRST or SECOND for the first arguments; all further ones are c.
-    """
+    """Return the values of each covariant, less those with its first two arguments exchanged."""
     exchanged = [T.exchange_first_factors() for T in covariants]
     values = covariant_values([*covariants, *exchanged], points, elements)
     return values[: len(covariants)] - values[len(covariants) :]
@@ -541,15 +396,7 @@ def _values_less_exchanged(
 def _drop_dependent(
     candidates: list[EvaluatedCovariant], dimension: int
 ) -> list[EvaluatedCovariant]:
-    """Return each candidate whose values are independent of those of all previous candidates.
-
-    The values are independent modulo the prime.
-
-    Raises
-    ------
-    ContradictionError
-        If there are more than ``dimension``, that of the space of values.
-    """
+    """Return each candidate whose values are independent of all previous ones, modulo the prime."""
     positions = independent_rows([row for _, row in candidates])
     if len(positions) > dimension:
         raise ContradictionError(
@@ -559,10 +406,7 @@ def _drop_dependent(
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
-    """Return the positions of all rows that are not combinations of the rows before them.
-
-    The rows are arrays of integers, read modulo :data:`LARGE_PRIME`; there is at least one.
-    """
+    """Return the positions of the rows that are independent of rows before, modulo the prime."""
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
     # the rows are columns of the transpose, where pivots are independent of the columns before them
     return reduced_echelon(matrix.transpose()).pivots
@@ -570,10 +414,7 @@ def independent_rows(rows: list[Any]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def multiplicity_spaces(size: CoreSize, sizes: Sizes) -> MultiplicitySpaces:
-    """Return the multiplicity spaces of a core, with X, H, Y of the dimensions ``sizes``.
-
-    Calls return the same object, so that each degree is computed once.
-    """
+    """Return the multiplicity spaces of a core, with X, H, Y of these dimensions; computed once."""
     if sizes == size.dimensions:
         return MultiplicitySpaces(size, sizes)
     # The multiplicities in the coordinate ring do not depend on the dimensions: both objects share

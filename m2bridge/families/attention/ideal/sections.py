@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 from math import comb, prod
 
 from m2bridge.algebra import schur
@@ -46,17 +46,10 @@ The numbers were seen in computed cases.
 
 
 def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
-    """Return the predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
+    """Return the predicted value: the number of sections, less what was seen to be missing; t ≥ 2.
 
-    It is the number of sections h(n), less the few representations S_(n−1,1) X ⊗ S_(n−1,1) H that
-    were seen to be missing for d = 3, α ≥ 2 and d' ≥ 2 (:data:`FEWER_FORMS`: 3 for n = 2, 8 for
-    n = 3). For d ≥ 4, d' ≥ 2, α ≥ 2 the number is too large in some degrees, and is not used as a
-    prediction (:func:`.why_no_prediction`).
-
-    Examples
-    --------
-    >>> [predicted_hilbert_function(SingleLayerAttention(2, 1), n) for n in range(5)]
-    [1, 6, 21, 56, 125]
+    For d ≥ 4, d' ≥ 2, α ≥ 2 it is too large in some degrees, and is not used as a prediction
+    (:func:`.why_no_prediction`).
     """
     value = sections_of(model, n)
     if model.d == 3 and model.alpha >= 2 and model.d_out >= 2:
@@ -67,10 +60,7 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
 
 
 def sections_of(model: LayerSizes, n: int) -> int:
-    """Return the number of independent sections of O(n) over the closure, for t ≥ 2.
-
-    It is the number h(n) of the module's docstring.
-    """
+    """Return the number h(n) of independent sections of O(n) over the closure, for t ≥ 2."""
     return section_count(
         columns=model.d, rows=model.d_out, variables=model.d, rank=model.alpha, n=n
     )
@@ -79,14 +69,8 @@ def sections_of(model: LayerSizes, n: int) -> int:
 def section_count(columns: int, rows: int, variables: int, rank: int, n: int) -> int:
     """Return the number of independent sections of O(n) over a variety of products l_i·v_k.
 
-    Parameters
-    ----------
-    columns, rows, variables : int
-        The numbers of linear forms l_i and v_k and of their variables: the dimensions of X, H, Y.
-    rank : int
-        The l_i span a space of at most this dimension.
-    n : int
-        The degree.
+    ``columns``, ``rows`` and ``variables`` are the dimensions of X, H, Y; the l_i span a space of
+    dimension at most ``rank``.
     """
     source = determinantal_hilbert_function(columns, variables, rank, n)
     value = source * monomial_count(variables * rows, n)
@@ -107,36 +91,21 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
 
 
 def predicted_series(model: LayerSizes, dimension: int) -> HilbertSeries:
-    """Return the predicted Hilbert series of a closure of this affine dimension.
-
-    The predicted values are those of a polynomial in n from n = 4 on; before, the corrections of
-    :data:`FEWER_FORMS` differ from it. So the numerator has at most dimension + 4 coefficients, and
-    as many values determine the series.
-    """
+    """Return the predicted Hilbert series of a closure of this affine dimension."""
+    # a polynomial gives the values from n = 4 on: so many determine the numerator
     values = [predicted_hilbert_function(model, n) for n in range(dimension + 4)]
     return HilbertSeries.from_values(values, dimension)
 
 
 def sections_series(model: LayerSizes, dimension: int) -> HilbertSeries:
-    """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
-
-    The function h counts sections, and is a polynomial for n ≥ 1; so dimension + 1 values determine
-    the series. ``dimension`` is the affine dimension of the closure.
-
-    Examples
-    --------
-    >>> sections_series(SingleLayerAttention(2, 1), 5).hilbert_coefficients
-    (4, 6, 4, 1, 0)
-    """
+    """Return Σ h(n) T^n, which has the Hilbert polynomial of a closure of this affine dimension."""
+    # h is a polynomial for n ≥ 1
     values = [sections_of(model, n) for n in range(dimension + 1)]
     return HilbertSeries.from_values(values, dimension)
 
 
 def _hook_dimension(size: int, n: int, legs: int) -> int:
-    """Return dim S_λ of a space of dimension ``size`` for the hook λ = (n − legs, 1^legs).
-
-    It is 0 for n ≤ legs, where λ is not a partition.
-    """
+    """Return dim S_λ of a space for the hook λ = (n − legs, 1^legs); 0 for n ≤ legs."""
     # the number of boxes at the right of the corner; there are ``legs`` below it
     arm = n - legs - 1
     if arm < 0:
@@ -152,10 +121,7 @@ Sizes = tuple[int, int, int]
 
 
 def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
-    """Return the dimension of a sum of types, each with its multiplicity.
-
-    ``sizes`` are the dimensions of X, H, Y.
-    """
+    """Return the dimension of a sum of types, each with its multiplicity."""
     total = 0
     for shapes, number in types.items():
         total += number * prod(map(schur.dimension, shapes, sizes))
@@ -164,18 +130,11 @@ def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CoreSize:
-    """The size of a core: products of linear forms l_i and v_k, which can be any linear forms.
+    """The size of a core: products of linear forms l_i and v_k, which can be any linear forms."""
 
-    Parameters
-    ----------
-    variables, columns, rows : int
-        The numbers of variables, of forms l_i and of forms v_k: the dimensions of Y, X, H. None of
-        the last two exceeds ``variables``, which is at most their sum.
-    """
-
-    variables: int
-    columns: int
-    rows: int
+    variables: int  # at least the other two, and at most their sum
+    columns: int  # the number of forms l_i
+    rows: int  # the number of forms v_k
 
     @classmethod
     def of(cls, shape: LayerSizes) -> CoreSize:
@@ -193,21 +152,16 @@ class CoreSize:
         return self.columns, self.rows, self.variables
 
     def lacks_rows(self, shapes: tuple[tuple[int, ...], ...]) -> bool:
-        """Return whether λ, μ or ν has more rows than X, H or Y has dimensions in the core.
-
-        If so, the type ``shapes``, (λ, μ, ν), is zero in the core, and occurs only in larger cases.
-        """
+        """Return whether a type is zero in the core, as λ, μ or ν has too many rows."""
         row_counts = map(len, shapes)
         return any(map(operator.gt, row_counts, self.dimensions))
 
     @property
     def decisive_degree(self) -> int:
-        """The first degree in which one comparison with the sections decides all later degrees.
+        """The first degree s in which one comparison with the sections decides all later degrees.
 
-        Let s be this degree or a later one. If the coordinate ring has all sections in degree s, it
-        has them in all later degrees, and the ideal is generated in degrees ≤ s + 1; see
-        docs/completeness.md. For columns = e, rows = f and variables = m the first such degree is
-        L + 3 with L = min(max(e, f) − 1, m − 2).
+        If the coordinate ring has all sections in this degree, or in a later one s, it has them in
+        all degrees after it, and the ideal is generated in degrees ≤ s + 1 (docs/completeness.md).
         """
         L = min(max(self.columns, self.rows) - 1, self.variables - 2)
         return L + 3
@@ -220,10 +174,7 @@ class CoreSize:
 
 
 def largest_minor_degree(shape: LayerSizes) -> int:
-    """Return the largest degree of minors that vanish on the closure, but are not seen in the core.
-
-    It is 1 if there are no such minors.
-    """
+    """Return the largest degree of minors that are not seen in the core; 1 without such minors."""
     size = CoreSize.of(shape)
     degree = 1
     # rk A ≤ α < d: the minors of A of size α + 1 are zero.
@@ -239,21 +190,29 @@ def largest_minor_degree(shape: LayerSizes) -> int:
 
 
 def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
-    """Return the multiplicity of each type in Γ_n, the sections of degree n over a core.
+    """Return the multiplicity, not 0, of each type in Γ_n, the sections of degree n over a core.
 
-    Types with multiplicity 0 are left out. Source: docs/completeness.md, The sections of the
-    structure sheaf.
-
-    Raises
-    ------
-    ContradictionError
-        If a multiplicity would be negative, or the dimensions of the types do not add up to the
-        number of sections.
+    See docs/completeness.md, The sections of the structure sheaf. Types that do not add up are a
+    ContradictionError.
     """
-    multiplicities = _source_multiplicities(size, n)
-    for shapes in chain(_types_with_two_values(size, n), _types_odd_in_difference(size, n)):
-        multiplicities[shapes] -= 1
     e, f, m = size.dimensions
+    # The coordinate ring of the source: by Cauchy's formula the forms of degree n in A and n in V
+    # are the sum of all S_λ X ⊗ S_λ Y ⊗ S_μ H ⊗ S_μ Y, where λ has at most e rows and μ at most f.
+    multiplicities: Counter[PartitionTriple] = Counter()
+    for of_X, of_H in product(schur.partitions(n, e), schur.partitions(n, f)):
+        for of_Y, number in schur.littlewood_richardson(of_X, of_H, m).items():
+            multiplicities[of_X, of_H, of_Y] = number
+    # Forms that differ at the two preimages of q ⊗ h ⊗ k·v, where k and v are exchanged, are no
+    # sections: S_n X ⊗ S_n H ⊗ Λ²(S_n Y), with S_(2n−j, j) Y for odd j ≤ n in Λ².
+    if m > 1:
+        for j in range(1, n + 1, 2):
+            multiplicities[(n,), (n,), (2 * n - j, j)] -= 1
+    # Nor are forms that are odd in k − v where both preimages come together; a hook of n boxes has
+    # fewer than n legs.
+    for i, j in product(range(min(e, n)), range(min(f, n))):
+        if 1 <= i + j <= m - 2:
+            hook_of_Y = _hook_partition(2 * n, i + j + 1)
+            multiplicities[_hook_partition(n, i), _hook_partition(n, j), hook_of_Y] -= 1
     sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
     dimension = total_dimension(multiplicities, size.dimensions)
     if min(multiplicities.values()) < 0 or dimension != sections:
@@ -261,45 +220,6 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
             f"the representations of the sections of degree {n} of {size} do not add up"
         )
     return {shapes: number for shapes, number in multiplicities.items() if number}
-
-
-def _source_multiplicities(size: CoreSize, n: int) -> Counter[PartitionTriple]:
-    """Return the multiplicity of each type in degree n of the coordinate ring of the source.
-
-    The source has the matrices (A, V); by Cauchy's formula the forms of degree n in A and n in V
-    are the sum of all S_λ X ⊗ S_λ Y ⊗ S_μ H ⊗ S_μ Y, where λ has at most e rows and μ at most f.
-    The rule of Littlewood and Richardson decomposes S_λ Y ⊗ S_μ Y.
-    """
-    e, f, m = size.dimensions
-    multiplicities: Counter[PartitionTriple] = Counter()
-    for of_X, of_H in product(schur.partitions(n, e), schur.partitions(n, f)):
-        for of_Y, number in schur.littlewood_richardson(of_X, of_H, m).items():
-            multiplicities[of_X, of_H, of_Y] = number
-    return multiplicities
-
-
-def _types_with_two_values(size: CoreSize, n: int) -> Iterator[PartitionTriple]:
-    """Yield the types of forms that differ at the two preimages of q ⊗ h ⊗ k·v: no sections.
-
-    The preimages are exchanged with k and v, so these forms are S_n X ⊗ S_n H ⊗ Λ²(S_n Y), where
-    Λ²(S_n Y) is the sum of S_(2n−j, j) Y for odd j ≤ n, and zero if Y has dimension 1.
-    """
-    if size.variables > 1:
-        for j in range(1, n + 1, 2):
-            yield (n,), (n,), (2 * n - j, j)
-
-
-def _types_odd_in_difference(size: CoreSize, n: int) -> Iterator[PartitionTriple]:
-    """Yield the types of forms that are odd in k − v where both preimages come together.
-
-    They are no sections. Each is a product of hooks with i, j and i + j + 1 legs; a hook of n boxes
-    has fewer than n legs.
-    """
-    e, f, m = size.dimensions
-    for i, j in product(range(min(e, n)), range(min(f, n))):
-        if 1 <= i + j <= m - 2:
-            hook_of_Y = _hook_partition(2 * n, i + j + 1)
-            yield _hook_partition(n, i), _hook_partition(n, j), hook_of_Y
 
 
 def _hook_partition(n: int, legs: int) -> PartitionTuple:

@@ -1,7 +1,8 @@
 """Values of statements about numbers by degree: a Hilbert function, and the generators of an ideal.
 
 An observed value can be known up to a degree only; its method ``against`` compares it with a
-predicted value and returns the decision. Predicted values are known in all degrees: by the formula
+predicted value. It is REFUTED by one number that was computed and is a different one, CONFIRMED if
+all degrees are known and as predicted, and else UNDECIDED. Predicted values come by the formula
 of :mod:`m2bridge.families.attention.ideal.sections` for the Hilbert function, and for generators by
 the core, a small variety whose generators are known as representations (docs/representations.md).
 """
@@ -25,24 +26,15 @@ from m2bridge.statements.statement import PartialValue
 
 @dataclass(frozen=True, slots=True)
 class HilbertValues(PartialValue):
-    """The values H(0), H(1), … of a Hilbert function.
-
-    Parameters
-    ----------
-    values : tuple of int
-        The first ones, at least one.
-    series : HilbertSeries or None
-        The series of all values; ``None`` if it is not proved.
-    """
+    """The values H(0), H(1), … of a Hilbert function, at least one."""
 
     values: tuple[int, ...]
-    series: HilbertSeries | None
+    series: HilbertSeries | None  # of all values; None if it is not proved
 
     def against(self, predicted: HilbertValues) -> tuple[Decision, str]:
         """Return the decision on a predicted Hilbert function, and the comparison in a sentence.
 
-        The prediction is REFUTED by one different value, or a different series. It is CONFIRMED by
-        the Hilbert series alone, since the statement is about all n.
+        It is CONFIRMED by the Hilbert series alone, since the statement is about all n.
         """
         predicted_values = predicted.first_values(len(self.values))
         for n, (value, expected) in enumerate(zip(self.values, predicted_values, strict=True)):
@@ -63,10 +55,7 @@ class HilbertValues(PartialValue):
         )
 
     def first_values(self, number: int) -> tuple[int, ...]:
-        """Return H(0), …, H(number − 1) by the Hilbert series.
-
-        The series must be known, as it is for all predicted functions.
-        """
+        """Return H(0), …, H(number − 1) by the series, which all predicted functions have."""
         assert self.series is not None
         return tuple(self.series.value(n) for n in range(number))
 
@@ -76,10 +65,7 @@ class HilbertValues(PartialValue):
 
 
 def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
-    """Return the predicted Hilbert function; ``None`` where there is no prediction.
-
-    There is none for one token, and for the sizes that :func:`.why_no_prediction` names.
-    """
+    """Return the predicted Hilbert function; ``None`` where there is no prediction."""
     if why_no_prediction(shape):  # the reason, empty if there is a prediction
         return None
     dimension = dimension_formula(shape)
@@ -91,33 +77,18 @@ def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorNumbers(PartialValue):
-    """The number of minimal generators in each degree.
+    """The number of minimal generators in each degree."""
 
-    Parameters
-    ----------
-    counts : tuple of pairs of int
-        Degrees with their numbers, in increasing order.
-    last : int or None
-        The last degree that was computed; ``None`` if ``counts`` has the generators of all degrees.
-    """
-
-    counts: tuple[tuple[int, int], ...]
-    last: int | None
+    counts: tuple[tuple[int, int], ...]  # degrees with their numbers, in increasing order
+    last: int | None  # the last degree that was computed; None if these are all generators
 
     @classmethod
     def of(cls, numbers: Mapping[int, int], last: int | None = None) -> Self:
-        """Return the value made of the numbers of generators by degree.
-
-        ``last`` is the last degree that was computed; ``None`` if there are no further generators.
-        """
+        """Return the value made of the numbers of generators by degree."""
         return cls(tuple(sorted(numbers.items())), last)
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
-        """Return the decision on predicted numbers, and the comparison in a sentence.
-
-        The prediction is REFUTED by a different number in one degree that was computed. Otherwise
-        it is CONFIRMED if all degrees were computed, and UNDECIDED if not.
-        """
+        """Return the decision on predicted numbers, and the comparison in a sentence."""
         computed = dict(self.counts)
         predicted_counts = dict(predicted.counts)
         for degree in self.compared_degrees(predicted):
@@ -157,19 +128,10 @@ class GeneratorNumbers(PartialValue):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneratorDegrees(GeneratorNumbers):
-    """The degrees of minimal generators.
-
-    Their numbers are shown, but not compared: two values with the same degrees are equal, if they
-    also have the same ``last``.
-    """
+    """The degrees of minimal generators; their numbers are shown, but not compared."""
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
-        """Return the decision on predicted degrees, and the comparison in a sentence.
-
-        The prediction is REFUTED by a degree that was computed and has generators where none are
-        predicted, or has none where some are predicted. Otherwise it is CONFIRMED if all degrees
-        were computed, and UNDECIDED if not.
-        """
+        """Return the decision on predicted degrees, and the comparison in a sentence."""
         compared = self.compared_degrees(predicted)
         computed_counts = dict(self.counts)
         predicted_counts = dict(predicted.counts)

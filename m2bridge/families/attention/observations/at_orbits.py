@@ -1,14 +1,9 @@
 """The observations of one case, at its orbits and of the whole closure.
 
 Cross-checks and certificates read them here, by the names of observables, such as "singular"; how
-they are computed stands in ``observe.py``.
-
-The weights of a model are a d×d matrix A of rank at most α and a d'×d matrix V, and the
-parametrization takes them to a function. The orbit (r, s, m) has the functions with rk A = r, rk V
-= s, and m the dimension of the intersection of the column space of A and the row space of V. The
-closure is that of the neuromanifold, the set of all functions; affine dimensions are those of
-cones. The fibre over a function is the scheme of its weights up to (λA, V/λ), with a length and a
-number of points; the generic fibre is that over the dense orbit.
+they are computed stands in ``observe.py``. The observables are the keys of VALUES_AT_ORBITS and of
+VALUES_OF_CLOSURE; None as a value means undecided, or not known without the orbits that are
+missing after a limit. (Notation: the docstring of families/attention.)
 """
 
 from __future__ import annotations
@@ -188,10 +183,7 @@ class Observations(Observed):
 
     @property
     def is_birational(self) -> bool:
-        """Whether the generic fibre is one reduced point.
-
-        To be asked for only where some orbit was observed.
-        """
+        """Whether the generic fibre is one reduced point; only where some orbit was observed."""
         # a multiple point has a larger length
         return self.generic_fibre.length == 1
 
@@ -212,10 +204,7 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """Return an observable of the closure as a whole, such as "degree"; ``None`` if not known.
-
-        ``observable`` is a key of :data:`VALUES_OF_CLOSURE`.
-        """
+        """Return an observable of the closure as a whole, as "degree"; ``None`` if not known."""
         return VALUES_OF_CLOSURE[observable](self)
 
     def unknown(self, observable: str) -> str:
@@ -234,11 +223,7 @@ class Observations(Observed):
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """Return an observable, such as "singular", at each observed orbit; ``None`` if undecided.
-
-        ``observable`` is a key of :data:`VALUES_AT_ORBITS`. Those about boundary points are
-        undecided where the observed value is not proved.
-        """
+        """Return an observable, as "singular", at each observed orbit; ``None`` if undecided."""
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
@@ -247,10 +232,7 @@ class Observations(Observed):
         return values
 
     def _is_boundary_proved(self, fact: OrbitFacts) -> bool:
-        """Return whether ``fact.boundary`` is proved, be it true or false.
-
-        ``fact.boundary`` is true where the fibre is not reduced.
-        """
+        """Return whether ``fact.boundary`` is proved, which says that the fibre is not reduced."""
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
@@ -275,20 +257,13 @@ class Observations(Observed):
         )
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers in the witness of a statement about the whole closure that fails: its
-        affine dimension alone.
-        """
+        """Return the numbers in the witness of a statement about the whole closure that fails."""
         return {"dimension": self.dimension}
 
     def witness(
         self, failing: Sequence[Orbit]
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Return an orbit of largest dimension, as the example where a statement fails.
-
-        ``failing`` are the orbits, at least one, where it fails. Returned are the orbit, the
-        matrices "A" and "V" of weights over it, and by name numbers that show what it is like
-        there: dimensions, the fibre and ranks.
-        """
+        """Return a failing orbit of largest dimension, with weights over it and its numbers."""
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
         # of several with the largest dimension the last one, so that it is the same each time
         fact = max(candidates, key=attrgetter("dimension", "orbit"))
@@ -340,10 +315,7 @@ class Observations(Observed):
         }
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return lines (heading, text) for the summary: dimension, degree, what kind of point 0 is.
-
-        The text of the degree is ``None`` where it is not known.
-        """
+        """Return lines (heading, text) for the summary; ``None`` for a degree that is not known."""
         # the tangent dimension at zero is the number of independent coordinates
         return [
             ("dimension", f"{self.dimension} affine"),
@@ -352,13 +324,23 @@ class Observations(Observed):
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Return caption, header and rows of the table of orbits; ``None`` without orbits.
-
-        The last column is the prediction of Theorem 3.4 (iii), "singular" or "smooth".
-        """
+        """Return caption, header and rows of the table of orbits; ``None`` without orbits."""
         if not self.orbits:
             return None
-        rows = [_table_row(fact, self.model) for fact in self.orbits]
+        rows = []
+        for fact in self.orbits:
+            row = (
+                *fact.orbit.cells,
+                fact.dimension,
+                fact.fibre.length,
+                fact.fibre.points,
+                fact.tangent.relation(),
+                STATUS_WORDS[fact.singular],
+                "critical" if fact.critical else "",
+                "boundary" if fact.boundary else "",
+                STATUS_WORDS[is_singular_by_theorem(fact.orbit, self.model)],
+            )
+            rows.append(row)
         return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
 
     def to_text(self) -> str:
@@ -398,11 +380,7 @@ VALUES_AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 
 
 def _special_fibre_points(case: Observations) -> int | None:
-    """Return the largest number of points of a fibre, if it exceeds that of the generic fibre.
-
-    Else return 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
-    the statement says "more". ``None`` if some orbit was not observed.
-    """
+    """Return the largest number of points of a fibre, if it exceeds the generic one; else 0."""
     if case.missing_orbits:
         # a fibre that was not observed may have more points
         return None
@@ -413,9 +391,9 @@ def _special_fibre_points(case: Observations) -> int | None:
 
 
 def _decide_linear(case: Observations) -> bool | None:
-    """Return whether the neuromanifold is the whole space of reduced coordinates, which it spans.
+    """Return whether the neuromanifold, a cone, is the whole space of reduced coordinates.
 
-    As it is a cone, it is a smooth manifold only then. ``None`` means undecided.
+    It spans this space, and is a smooth manifold only then.
     """
     if case.dimension < case.model.independent_count:
         return False
@@ -427,59 +405,30 @@ def _decide_linear(case: Observations) -> bool | None:
 
 
 def _polar_degrees(case: Observations) -> NumbersByMethod | None:
-    """Return the polar degrees by methods that share nothing with the prediction.
+    """Return the polar degrees δ_n, …, δ_0 by methods that share nothing with the prediction.
 
-    There are up to three methods: the numbers of the theorem, integrated at fixed points; the first
-    of them, which is the degree, by the projection formula; and numbers of points in slices, where
-    they were counted.
-
-    ``None`` where the conditions of the theorem, under which general slices have these numbers of
-    points too, were not observed, and for large cases.
+    ``None`` for large cases, and where the conditions of the theorem, under which general slices
+    have these numbers of points too, were not observed.
     """
-    if case.degree is None:
+    if case.degree is None or case.missing_orbits or not case.closed:
         return None
-    if not (_applies_to_birational(case) or _applies_to_two_to_one(case)):
-        # no theorem is known to apply
+    # for α = d' = 1 < d functions are q ⊗ c with a symmetric matrix c of rank ≤ 2, and the generic
+    # fibre has to be two reduced points
+    is_two_to_one = case.generic_fibre.points == case.generic_fibre.length == 2
+    applies_to_two_to_one = is_two_to_one and not is_birational(case.model)
+    if not (applies_to_two_to_one or _applies_to_birational(case)):
         return None
+    # the numbers of the theorem, integrated at fixed points
     integrals = localized_polar_degrees(case.model)
     if integrals is None:
         return None
-    return polar_degrees_by_method(integrals, case.degree, case.polar_degrees)
-
-
-def polar_degrees_by_method(
-    integrals: Numbers, degree: int, slices: Numbers | None
-) -> NumbersByMethod:
-    """Return the polar degrees δ_n, …, δ_0 by each method, with the name of the method.
-
-    Parameters
-    ----------
-    integrals : Numbers
-        All of them, by the theorem.
-    degree : int
-        The first one, by the projection formula.
-    slices : Numbers or None
-        Points that were counted in slices, if any were.
-    """
     # the projection formula gives δ_n only; the numbers after it are not known by this method
     unknown = (None,) * (len(integrals.entries) - 1)
-    by_method = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
-    if slices is not None:
-        by_method.append(("slices", slices))
+    degree = Numbers((case.degree, *unknown))
+    by_method = [("integrals", integrals), ("projection_formula", degree)]
+    if case.polar_degrees is not None:
+        by_method.append(("slices", case.polar_degrees))
     return NumbersByMethod(tuple(by_method))
-
-
-def _applies_to_two_to_one(case: Observations) -> bool:
-    """Return whether the theorem on polar degrees for two-to-one maps applies, by observations.
-
-    The theorem is about α = d' = 1 < d, where functions are q ⊗ c with a symmetric matrix c of rank
-    at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
-    two reduced points.
-    """
-    # ``closed`` says that the base locus is empty, and models are birational but for α = d' = 1 < d
-    if case.missing_orbits or not case.closed or is_birational(case.model):
-        return False
-    return case.generic_fibre.points == case.generic_fibre.length == 2
 
 
 def _applies_to_birational(case: Observations) -> bool:
@@ -488,8 +437,8 @@ def _applies_to_birational(case: Observations) -> bool:
     Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
     that contains the columns of A. The condition, for each orbit, is about the part of Y over the
     orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
-    codimension of this part in Y. Two other conditions are that the base locus is empty and the
-    generic fibre is one reduced point.
+    codimension of this part in Y. Two other conditions are that the base locus is empty, which is
+    asked before, and the generic fibre is one reduced point.
 
     For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
     dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; all
@@ -497,7 +446,7 @@ def _applies_to_birational(case: Observations) -> bool:
     tangent space has at most dimension l − p, as the length at this point is at most l − p + 1. So
     the dimension of the kernel is at most l − p plus the dimension of the Grassmannian.
     """
-    if case.missing_orbits or not case.closed or not case.is_birational:
+    if not case.is_birational:
         return False
     alpha = case.model.alpha
     for fact in case.orbits:
@@ -511,46 +460,19 @@ def _applies_to_birational(case: Observations) -> bool:
     return True
 
 
-def _birational_or_unknown(case: Observations) -> bool | None:
-    """Return whether the parametrization is birational; ``None`` where no orbit was observed."""
-    if case.generic is None:
-        return None
-    return case.is_birational
-
-
 VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     # an empty base locus proves that the neuromanifold is closed; another one proves nothing
     "closed": lambda case: case.closed or None,
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
     "dimension": lambda case: case.dimension,
-    "birational": _birational_or_unknown,
+    "birational": lambda case: None if case.generic is None else case.is_birational,
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _decide_linear,
     "polar_degrees": _polar_degrees,
 }
-"""The way to read each observable of the closure as a whole; ``None`` where it is not known, as
-where it depends on orbits that were not observed.
-"""
-
-
-def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
-    """Return the row of an orbit in the table of :data:`HEADER`, with the prediction at its end.
-
-    That is whether the orbit is singular by Theorem 3.4 (iii).
-    """
-    return (
-        *fact.orbit.cells,
-        fact.dimension,
-        fact.fibre.length,
-        fact.fibre.points,
-        fact.tangent.relation(),
-        STATUS_WORDS[fact.singular],
-        "critical" if fact.critical else "",
-        "boundary" if fact.boundary else "",
-        STATUS_WORDS[is_singular_by_theorem(fact.orbit, model)],
-    )
+"""The way to read each observable of the closure as a whole."""
 
 
 def _fact_json(fact: OrbitFacts) -> dict[str, Any]:

@@ -6,9 +6,10 @@ and observed as :func:`m2bridge.maps.closure.closure` finds it, which may use th
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
 a closure can take long; so they are observed separately.
 
-An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
-minimal generators of the ideal by degree) or "generator_degrees" (the degrees of these alone). A
-cross-check compares ``value`` with the prediction, and shows ``table``.
+The observables are "Hilbert_function", alone, "generator_numbers" (the minimal generators of the
+ideal by degree) and "generator_degrees" (their degrees). Their value is None if nothing was proved;
+without a prediction, or where it is not known, the table of a cross-check has none, and JSON and
+Macaulay2 code have an empty one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
@@ -43,11 +44,7 @@ MAX_OBSERVED_MONOMIALS = 1_500_000
 
 
 def degree_for(shape: LayerSizes) -> int:
-    """Return the last degree that is computed by linear algebra in weight spaces, at least 1.
-
-    It is the largest N ≤ :data:`MAX_OBSERVED_DEGREE` with at most :data:`MAX_OBSERVED_MONOMIALS`
-    monomials of degree N.
-    """
+    """Return the last degree that is computed by linear algebra in weight spaces, at least 1."""
     return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
 
@@ -57,56 +54,18 @@ predicted numbers where a limit was reached before the prediction was computed.
 """
 
 
-class NumbersByDegree(NamedTuple):
-    """Numbers of one kind, computed and predicted ones: {degree: number}; zeros may be left out.
-
-    Parameters
-    ----------
-    computed : mapping from int to int
-    predicted : mapping from int to int, or None
-        ``None`` if the prediction is not known.
-    last : int or None
-        The last degree that was computed; ``None`` if ``computed`` is about all degrees that
-        ``predicted`` has.
-    """
-
-    computed: Mapping[int, int]
-    predicted: Mapping[int, int] | None
-    last: int | None = None
-
-    def degrees(self) -> list[int]:
-        """Return the degrees with a number, in increasing order."""
-        return sorted({*self.computed, *(self.predicted or {})})
-
-    def computed_in(self, degree: int) -> int | str:
-        """Return the computed number in a degree, or in words that it was not computed."""
-        if self.last is not None and degree > self.last:
-            return NOT_COMPUTED
-        return self.computed.get(degree, 0)
-
-    def predicted_in(self, degree: int) -> int | str:
-        """Return the predicted number in a degree, or in words that it was not computed."""
-        if self.predicted is None:
-            return NOT_COMPUTED
-        return self.predicted.get(degree, 0)
+NumbersByDegree = tuple[Mapping[int, int], Mapping[int, int] | None, int | None]
+"""Computed and predicted numbers by degree, where zeros may be left out, and the last degree that
+was computed; None for no prediction, and for all degrees.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedByDegree(Observed):
-    """Numbers by degree that were observed of a closure.
-
-    Parameters
-    ----------
-    model : LayerSizes
-        The model of single-layer attention.
-    limit : str
-        The limit that was reached before all was computed, or empty.
-    remarks, engine_version, seconds
-        As in :class:`.Observed`.
-    """
+    """Numbers by degree that were observed of a closure."""
 
     model: LayerSizes
-    limit: str = ""
+    limit: str = ""  # the limit that was reached before all was computed
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
@@ -118,10 +77,7 @@ class ObservedByDegree(Observed):
 
     @abstractmethod
     def columns(self) -> NumbersByDegree:
-        """Return the columns of the table: computed and predicted numbers, each by degree.
-
-        A degree that one of them lacks has the number 0, if it was computed.
-        """
+        """Return the columns of the table: computed and predicted numbers, each by degree."""
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: those that differ are in the verdict."""
@@ -132,13 +88,14 @@ class ObservedByDegree(Observed):
         return []
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Return caption, header and rows of computed and predicted numbers; ``None`` without any.
-
-        The first :data:`MAX_SHOWN_DEGREES` degrees with a number are shown.
-        """
-        columns = self.columns()
-        degrees = columns.degrees()[:MAX_SHOWN_DEGREES]
-        rows = [(n, columns.computed_in(n), columns.predicted_in(n)) for n in degrees]
+        """Return caption, header and rows of computed and predicted numbers, if there are any."""
+        computed, predicted, last = self.columns()
+        rows = []
+        for n in sorted({*computed, *(predicted or {})})[:MAX_SHOWN_DEGREES]:
+            number: int | str = computed.get(n, 0)
+            if last is not None and n > last:
+                number = NOT_COMPUTED
+            rows.append((n, number, NOT_COMPUTED if predicted is None else predicted.get(n, 0)))
         if not rows:
             return None
         no_caption = ""
@@ -147,18 +104,10 @@ class ObservedByDegree(Observed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedHilbertFunction(ObservedByDegree):
-    """The Hilbert function of a closure.
+    """The Hilbert function of a closure."""
 
-    Parameters
-    ----------
-    computed : HilbertValues or None
-        ``None`` if no value was proved.
-    predicted : tuple of int
-        The predicted values, as many as were computed; empty if they are not known.
-    """
-
-    computed: HilbertValues | None = None
-    predicted: tuple[int, ...] = ()
+    computed: HilbertValues | None = None  # None if no value was proved
+    predicted: tuple[int, ...] = ()  # as many as were computed; empty if not known
 
     @property
     def _computed_values(self) -> tuple[int, ...]:
@@ -175,11 +124,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
-        """Return the observation with as many predicted values as computed ones, for its table.
-
-        ``predicted`` has the predicted :class:`HilbertValues` under "Hilbert_function"; without a
-        prediction the observation is unchanged.
-        """
+        """Return the observation with as many predicted values as computed ones, for its table."""
         stated = predicted["Hilbert_function"]
         if stated is None:
             return self
@@ -189,8 +134,8 @@ class ObservedHilbertFunction(ObservedByDegree):
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
         computed = dict(enumerate(self._computed_values))
         if not self.predicted:
-            return NumbersByDegree(computed, predicted=None)
-        return NumbersByDegree(computed, predicted=dict(enumerate(self.predicted)))
+            return computed, None, None
+        return computed, dict(enumerate(self.predicted)), None
 
     def formulas(self) -> Sequence[str]:
         """Return a formula in LaTeX with the first values of the function, if any is known."""
@@ -215,31 +160,15 @@ class ObservedHilbertFunction(ObservedByDegree):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedGenerators(ObservedByDegree):
-    """The minimal generators of the ideal of a closure, by elimination or up to a degree.
+    """The minimal generators of the ideal of a closure, by elimination or up to a degree."""
 
-    Parameters
-    ----------
-    computed : dict of int to int
-        The computed numbers of generators by degree.
-    predicted : dict of int to int, or None
-        The predicted numbers by degree; ``None`` if they are not known.
-    last : int or None
-        The last degree that was computed, 0 if no ideal was found; ``None`` if these are all
-        generators.
-    found : bool
-        Whether the ideal was found, at least up to a degree.
-    """
-
-    computed: dict[int, int] = field(default_factory=dict)
-    predicted: dict[int, int] | None = None
-    last: int | None = 0
-    found: bool = False
+    computed: dict[int, int] = field(default_factory=dict)  # by degree
+    predicted: dict[int, int] | None = None  # None if not known
+    last: int | None = 0  # the last degree that was computed; None if these are all generators
+    found: bool = False  # whether the ideal was found, at least up to a degree
 
     def value(self, observable: str) -> Value | None:
-        """Return the degrees of generators for "generator_degrees", else their numbers by degree.
-
-        ``None`` if the ideal was not found.
-        """
+        """Return the degrees of generators, or their numbers by degree; ``None`` if not found."""
         if not self.found:
             return None
         if observable == "generator_degrees":
@@ -253,9 +182,7 @@ class ObservedGenerators(ObservedByDegree):
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
         """Return the observation with the predicted numbers, for its table.
 
-        ``predicted`` has predicted :class:`GeneratorNumbers`, or ``None``, by observable. All
-        observables of generators have the same numbers, so the first ones are taken; without a
-        prediction the observation is unchanged.
+        All observables of generators have the same numbers, so the first ones are taken.
         """
         for stated in predicted.values():
             if stated is not None:
@@ -264,14 +191,10 @@ class ObservedGenerators(ObservedByDegree):
 
     def columns(self) -> NumbersByDegree:
         """Return the computed and the predicted numbers of generators by degree."""
-        return NumbersByDegree(self.computed, self.predicted, self.last)
+        return self.computed, self.predicted, self.last
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers by degree, and the last degree that was computed.
-
-        The latter is 0 if no ideal was found, and ``None`` if these are all generators. "predicted"
-        is empty, too, if the prediction is not known.
-        """
+        """Return the numbers by degree, and the last degree that was computed."""
         predicted = self.predicted or {}
         return {
             "computed": {str(n): number for n, number in self.computed.items()},
@@ -280,10 +203,7 @@ class ObservedGenerators(ObservedByDegree):
         }
 
     def to_macaulay2(self) -> str:
-        """Return computed and predicted numbers as Macaulay2 hash tables.
-
-        That of predicted numbers is empty, too, if the prediction is not known.
-        """
+        """Return computed and predicted numbers as Macaulay2 hash tables."""
         predicted = self.predicted or {}
         lines = (_m2_table("computed", self.computed), _m2_table("predicted", predicted))
         return "\n".join(lines)
@@ -301,18 +221,7 @@ def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
 
 
 def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
-    """Observe the Hilbert function of a closure, or its generators.
-
-    ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or one or both
-    of "generator_numbers" and "generator_degrees".
-
-    Raises
-    ------
-    MethodUnavailableError
-        If other observables are asked for, or the Hilbert function together with generators.
-    EngineError
-        If Macaulay2 failed, or a limit was reached before anything was found.
-    """
+    """Observe the Hilbert function of the closure of a model of attention, or its generators."""
     asked = set(observables)
     if asked == {"Hilbert_function"}:
         return observe_hilbert_function(model)
@@ -325,10 +234,7 @@ def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDeg
 
 
 def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
-    """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds.
-
-    Nothing is computed where no Hilbert function is predicted.
-    """
+    """Observe the Hilbert function, where one is predicted."""
     if why_no_prediction(model):  # the reason why there is none; empty if there is one
         return ObservedHilbertFunction(model=model)
     variety = closure(model)
@@ -342,13 +248,9 @@ def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
 
 
 def _proved_values(variety: Closure) -> HilbertValues | None:
-    """Return the values of the Hilbert function that are proved.
-
-    ``None`` if the time did not suffice for any value, or ranks are known modulo a prime only. The
-    result has a series if it is proved, and then values in all degrees follow.
-    """
+    """Return the values that are proved, with a series if it is; ``None`` without any value."""
     if isinstance(variety.equations, Implicitization):
-        # equations up to a degree, by ranks in weight spaces
+        # equations up to a degree, by ranks in weight spaces, perhaps modulo a prime only
         if not variety.equations.exact:
             return None
         return HilbertValues(variety.equations.hilbert_function, variety.hilbert_series)
@@ -361,15 +263,19 @@ def _proved_values(variety: Closure) -> HilbertValues | None:
 
 
 def observe_generators(model: Any) -> ObservedGenerators:
-    """Observe the generators of a closure by a method that does not know its core.
+    """Observe the generators of a closure by methods that do not know its core.
 
-    With at most :data:`MAX_ELIMINATED_COORDINATES` coordinates Macaulay2 eliminates, which gives
-    all generators; else they are computed in weight spaces, up to a degree. Nothing is observed for
-    one token.
+    Macaulay2 eliminates, which gives all generators, or they are computed in weight spaces, up to a
+    degree. Nothing is observed for one token.
     """
     if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
-    variety = _closure_without_core(model)
+    in_reduced_coordinates = as_model(model, "reduced")
+    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
+        variety = closure(in_reduced_coordinates, strategy="elimination")
+    else:
+        degree = degree_for(model)
+        variety = closure(in_reduced_coordinates, strategy="multigraded", max_degree=degree)
     return ObservedGenerators(
         model=model,
         computed=variety.generator_degrees or {},  # None if the ideal was not found
@@ -382,21 +288,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
 
 
 def last_computed_degree(completeness: Completeness) -> int | None:
-    """Return the last degree whose generators were computed; ``None`` if these are all.
-
-    It is 0 if no ideal was found.
-    """
+    """Return the last computed degree, 0 if no ideal was found; ``None`` for all degrees."""
     if completeness.proved:
         return None
     return completeness.degree or 0  # the degree is None if no ideal was found
-
-
-def _closure_without_core(model: Any) -> Closure:
-    """Return the closure of a model of attention, by elimination or up to a degree, t ≥ 2.
-
-    Neither method knows the core of the model.
-    """
-    in_reduced_coordinates = as_model(model, "reduced")
-    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
-        return closure(in_reduced_coordinates, strategy="elimination")
-    return closure(in_reduced_coordinates, strategy="multigraded", max_degree=degree_for(model))

@@ -36,24 +36,12 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedLearningDegree(Observed):
-    """The observed number of critical points of training.
-
-    Parameters
-    ----------
-    model : LayerSizes
-        The model of single-layer attention.
-    counts : Counts or None
-        ``None`` if nothing was counted.
-    target : tuple of int
-        The coordinates of the target function; empty if nothing was counted.
-    limit : str
-        The limit that was reached before all was computed, or empty.
-    """
+    """The observed number of critical points of training; without counts if nothing was counted."""
 
     model: LayerSizes
     counts: Counts | None = None
-    target: tuple[int, ...] = ()
-    limit: str = ""
+    target: tuple[int, ...] = ()  # the coordinates of the target function
+    limit: str = ""  # the limit that was reached before all was computed
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
@@ -64,11 +52,7 @@ class ObservedLearningDegree(Observed):
         return self.limit
 
     def value(self, observable: str) -> Value | None:
-        """Return the number of critical points at functions of the dense orbit.
-
-        It is the value of the only observable. ``None`` if nothing was counted, or these points are
-        not isolated.
-        """
+        """Return the number of critical points at the dense orbit; ``None`` if not isolated."""
         return None if self.counts is None else self.counts.count.dense
 
     def unknown(self, observable: str) -> str:
@@ -88,11 +72,7 @@ class ObservedLearningDegree(Observed):
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the number, the primes modulo which it was counted, and the target's coordinates.
-
-        The number is ``None`` if nothing was counted, or the points are not isolated. If nothing
-        was counted, there are no primes and no coordinates.
-        """
+        """Return the number, the primes modulo which it was counted, and the target."""
         number = self.value("learning_degree")
         primes: list[int] = []
         if self.counts is not None:
@@ -112,24 +92,7 @@ class ObservedLearningDegree(Observed):
 def observe_learning_degree(
     model: LayerSizes, observables: Collection[str]
 ) -> ObservedLearningDegree:
-    """Count the critical points of training for a random target.
-
-    Nothing is counted for one token. If a limit on time is reached, the result has the limit in
-    words, and no number.
-
-    Parameters
-    ----------
-    model : SingleLayerAttention
-    observables : collection of str
-        "learning_degree" alone.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If another observable is asked for.
-    ContradictionError
-        If two ways to count disagree.
-    """
+    """Count the critical points of training for a random target; nothing for one token."""
     if set(observables) != {"learning_degree"}:
         raise MethodUnavailableError(
             "the learning degree is observed separately: cross-check 'learning-degree' alone"
@@ -156,10 +119,7 @@ def observe_learning_degree(
 
 
 def loss_of_random_target(model: LayerSizes) -> Loss:
-    """Return the loss for standard normal tokens and a target with random integer coordinates.
-
-    Each call returns the same target for a case.
-    """
+    """Return the loss of a case: each call has the same random target."""
     shape = LayerSizes(model.d, model.d_out, model.a, model.t)
     return gaussian(shape).towards(random_function(shape, SEED), target="")  # without a name
 
@@ -176,16 +136,7 @@ def counting_program(model: LayerSizes) -> Script:
 
 
 def _compare_with_elimination(loss: Loss, counts: Counts) -> tuple[str, ...]:
-    """Count critical points again with A eliminated, and return the remark that the numbers agree.
-
-    No remark is returned where ``counts`` were already made with A eliminated, or A cannot be
-    eliminated.
-
-    Raises
-    ------
-    ContradictionError
-        If the numbers are different.
-    """
+    """Count again with A eliminated, where it can be and was not, and return a remark on it."""
     shape = loss.shape
     # A can be eliminated for one output and arbitrary A
     if counts.count.eliminated or shape.d_out > 1 or shape.alpha < shape.d:

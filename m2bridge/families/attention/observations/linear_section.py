@@ -8,11 +8,13 @@ factors are k, q and V, with the coefficients k_p of T^p and q_i of T^i. Indices
 The *weight* of a coefficient is its power of T. A coordinate c_kipq is a sum of products of the
 same weight, p + q + di + dk, or p + q + i + dk for α = 1. The section says for each weight ≥ 1 that
 the sum of the coordinates of this weight is zero: that the product of the factors is 1.
+
+The unknowns are the coefficients of all factors but the longest, without the first ones, which are
+1. The equations of the first weights, one for each further coefficient of the longest factor,
+express it by the unknowns; the equations of larger weights are relations of the unknowns.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from functools import partial
 from itertools import islice
 from math import prod
 from typing import Any
@@ -21,7 +23,7 @@ import flint
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.families.attention.orbits.parametrization import Index, coordinate, indices
+from m2bridge.families.attention.orbits.coordinates import Index, coordinate, indices
 from m2bridge.families.attention.sizes import LayerSizes
 
 MAX_SECTION_POINTS = 1500
@@ -32,17 +34,11 @@ SeriesFactor = list[Any]
 
 
 def section_points(shape: LayerSizes) -> int | None:
-    """Return the number of points, with multiplicities, of a section of P(D_α) × P(R^{d'×d}).
+    """Return the number of points, with multiplicities, of a section of the source; or ``None``.
 
-    D_α are the d×d matrices of rank at most α. The section is the preimage of a linear section of
-    the closure with as many equations as its projective dimension; so the number is the degree of
-    the closure times the length of the generic fibre. Hypothesis: t ≥ 2.
-
-    Returns
-    -------
-    int or None
-        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
-        :data:`MAX_SECTION_POINTS`.
+    The section is the preimage of a linear section of the closure with as many equations as its
+    projective dimension; so the number is the degree of the closure times the length of the generic
+    fibre. Hypothesis: t ≥ 2.
     """
     if not is_section_counted(shape):
         return None
@@ -50,14 +46,10 @@ def section_points(shape: LayerSizes) -> int | None:
 
 
 def is_section_counted(shape: LayerSizes) -> bool:
-    """Return whether the points of the section are counted. This depends on the case alone.
+    """Return whether points are counted: for α = 1 and α = d, if they seem to be few enough.
 
-    They are counted for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` are expected. The
-    unknowns are the coefficients of all factors but the longest, without the first, which are 1.
-    The equations of the lowest weights express the coefficients of the longest factor by the
-    unknowns. As many equations, of larger weights, remain as there are unknowns. By Bézout's
-    theorem with weights they have as many solutions as the product of their weights, divided by the
-    product of the weights of the unknowns.
+    As many equations remain as there are unknowns. By Bézout's theorem with weights they have as
+    many solutions as the product of their weights, divided by the product of the unknowns' weights.
     """
     if shape.alpha not in (1, shape.d):
         # the section of D_α is not given by products of polynomials in one variable
@@ -71,29 +63,46 @@ def is_section_counted(shape: LayerSizes) -> bool:
         # unknowns of another factor have the weights 1, 2, …, up to m at most. So the quotient is a
         # product of n numbers, each at least (m + j)/j for some j ≤ m, which is at least 2.
         return False
-    remaining_weights = range(largest_length, _last_weight(lengths) + 1)  # of the equations
+    # weights of equations, up to the degree in T of the product of the factors
+    remaining_weights = range(largest_length, sum(lengths) - len(lengths) + 1)
     return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
 
 
 def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
-    """Return the algebra of functions on the section, modulo a prime.
-
-    The unknowns are the coefficients of all factors but the longest. The equations of the first
-    weights, one for each unknown coefficient of the longest factor, express it by the unknowns; the
-    equations of larger weights are the relations of the algebra.
-    """
+    """Return the algebra of functions on the section, modulo a prime."""
     lengths = _factor_lengths(shape)
     longest = lengths.index(max(lengths))
     weights = _weights_of_unknowns(lengths, longest)
     # a ring has at least one variable, even if there are no unknowns
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
-    factors = _factors_in_unknowns(lengths, longest, ring)
-    indices_of_weight = _indices_by_weight(shape)
+    # coefficients are the unknowns, each used once; zeros in the longest factor are replaced below
+    unknowns = iter(ring.gens())
+    factors: list[SeriesFactor] = []
+    for number, length in enumerate(lengths):
+        coefficients = [ring.constant(0)] * (length - 1)
+        if number != longest:
+            coefficients = list(islice(unknowns, length - 1))
+        factors.append([ring.constant(1), *coefficients])
+    *factors_of_A, factor_of_V = factors
+
+    def entry_of_A(p: int, i: int) -> Any:
+        if shape.alpha == 1:
+            k_of_T, q_of_T = factors_of_A
+            return k_of_T[p] * q_of_T[i]
+        return factors_of_A[0][p + shape.d * i]
+
+    def entry_of_V(k: int, q: int) -> Any:
+        return factor_of_V[q + shape.d * k]
+
+    step = 1 if shape.alpha == 1 else shape.d
+    indices_of_weight: defaultdict[int, list[Index]] = defaultdict(list)
+    for k, i, p, q in indices(shape):
+        indices_of_weight[p + q + step * i + shape.d * k].append((k, i, p, q))
     relations = []
-    for weight in range(1, _last_weight(lengths) + 1):
+    for weight in range(1, sum(lengths) - len(lengths) + 1):
         equation = ring.constant(0)
         for index in indices_of_weight[weight]:
-            equation += _coordinate_of_factors(index, shape, factors)
+            equation += coordinate(index, entry_of_A, entry_of_V)
         if weight < lengths[longest]:
             # The coefficient of this weight in the longest factor occurs in the equation once, with
             # the factor 1. It was 0 when ``equation`` was computed; the equation says that it is
@@ -105,24 +114,6 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     return WeightedAlgebra(weights, tuple(relations))
 
 
-def _factors_in_unknowns(
-    lengths: tuple[int, ...], longest: int, ring: flint.nmod_mpoly_ctx
-) -> list[SeriesFactor]:
-    """Return factors whose coefficients are the variables of the ring, each used once.
-
-    ``lengths`` are the numbers of coefficients. The first coefficient of each factor is 1; all
-    others of the factor at the position ``longest`` are 0, to be replaced.
-    """
-    unknowns = iter(ring.gens())
-    factors: list[SeriesFactor] = []
-    for number, length in enumerate(lengths):
-        coefficients = [ring.constant(0)] * (length - 1)
-        if number != longest:
-            coefficients = list(islice(unknowns, length - 1))
-        factors.append([ring.constant(1), *coefficients])
-    return factors
-
-
 def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:
     """Return the numbers of coefficients of the factors: A and V, or k, q and V for α = 1."""
     of_V = shape.d_out * shape.d
@@ -132,57 +123,9 @@ def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:
 
 
 def _weights_of_unknowns(lengths: tuple[int, ...], longest: int) -> tuple[int, ...]:
-    """Return the weights of the unknowns: coefficients of all factors but the longest.
-
-    ``lengths`` are the numbers of coefficients, and ``longest`` is the position of the longest
-    factor. The first coefficient of each factor is 1, no unknown.
-    """
+    """Return the weights of the unknowns, for factors of these lengths."""
     weights: list[int] = []
     for number, length in enumerate(lengths):
         if number != longest:
             weights += range(1, length)
     return tuple(weights)
-
-
-def _last_weight(lengths: tuple[int, ...]) -> int:
-    """Return the degree in T of the product of factors with these numbers of coefficients."""
-    return sum(lengths) - len(lengths)
-
-
-def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
-    """Return for each weight the indices (k, i, p, q) of the coordinates that have this weight."""
-    # V_kq is the coefficient of T^(q + dk), and A_pi that of T^(p + di), but for α = 1 of T^(p + i)
-    # in k(T) q(T)
-    step = shape.d
-    if shape.alpha == 1:
-        step = 1
-    by_weight: defaultdict[int, list[Index]] = defaultdict(list)
-    for k, i, p, q in indices(shape):
-        by_weight[p + q + step * i + shape.d * k].append((k, i, p, q))
-    return by_weight
-
-
-def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
-    """Return the coordinate c_{k,i,p,q} of the weights with these factors."""
-    *factors_of_A, factor_of_V = factors
-    entry_of_A = partial(_entry_of_A, factors_of_A, shape)
-    entry_of_V = partial(_entry_of_V, factor_of_V, shape)
-    return coordinate(index, entry_of_A, entry_of_V)
-
-
-def _entry_of_A(factors: Sequence[SeriesFactor], shape: LayerSizes, p: int, i: int) -> Any:
-    """Return the entry A_pi: the coefficient of T^(p + di) of the only factor.
-
-    For α = 1 there are two factors, k(T) and q(T), and A_pi is the product of the coefficients of
-    T^p in the first and of T^i in the second.
-    """
-    if shape.alpha == 1:
-        k_of_T, q_of_T = factors
-        return k_of_T[p] * q_of_T[i]
-    (A_of_T,) = factors
-    return A_of_T[p + shape.d * i]
-
-
-def _entry_of_V(factor: SeriesFactor, shape: LayerSizes, k: int, q: int) -> Any:
-    """Return the entry V_kq: the coefficient of T^(q + dk) of the factor."""
-    return factor[q + shape.d * k]

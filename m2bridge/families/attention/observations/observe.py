@@ -1,19 +1,20 @@
 """The observation of one case: its orbits by three methods that must agree, and the degree.
 
-The three methods use fibres, tangent vectors, and equations of low degree. Orbits (r, s, m) are
-those of functions with rk A = r, rk V = s and m the dimension of the intersection of the column
-space of A and the row space of V, in the closure of all functions. The fibre over an orbit is the
-scheme of all weights (A, V), up to (λA, V/λ), of one of its functions. The source is the variety of
-all weights, with rk A ≤ α = min(a, d); D_α is that of these A.
-
-The lemma: where the parametrization is finite and birational, a function in the closure is a smooth
-point exactly if the fibre over it is one reduced point, at which the source is smooth.
+The three methods use fibres, tangent vectors, and equations of low degree. The lemma: where the
+parametrization is finite and birational, a function in the closure is a smooth point exactly if the
+fibre over it is one reduced point, at which the source is smooth (docs/mathematics.md). So, where
+the generic fibre is one reduced point, an orbit is singular if its fibre is longer, and smooth if
+the source is smooth at the point; else tangent vectors decide. Where the generic fibre is longer,
+bounds for tangent dimensions decide. ``singular`` is None where nothing decides.
 
 The degree is by the projection formula, without the closed formula that predicts it. The projective
-parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no
-common zero, the degree of the image times the number of points of the generic fibre is (h_A +
-h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α). This is not in the paper; it is proved
-in the documentation of m2bridge, section Degrees.
+parametrization P(D_α) × P(R^{d'×d}) → P^N, of D_α = {rk A ≤ α}, is given by forms of bidegree
+(1, 1). If they have no common zero, the degree of the image times the number of points of the
+generic fibre is (h_A + h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α), with the
+projective dimensions δ_A and δ_V (docs/mathematics.md, Degrees).
+
+Methods that disagree are a ContradictionError. After a limit, observations have it, and some orbits
+or none. (Notation: the docstring of families/attention.)
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,7 +48,6 @@ from m2bridge.families.attention.orbits.fibres import (
 )
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
-    WeightPair,
     generic_orbit,
     orbit_count,
     orbit_findings,
@@ -57,6 +57,7 @@ from m2bridge.families.attention.orbits.parametrization import parametrization
 from m2bridge.families.attention.orbits.tangents import (
     OrbitTangents,
     orbit_tangents,
+    source_is_smooth,
     source_tangent_dimension,
 )
 from m2bridge.families.attention.polar.theorem import count_polar_degrees, is_counted_for_verdicts
@@ -78,14 +79,7 @@ BY_SECTION = WORDS.remarks["section"]
 def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> int:
     """Return the degree of the closure, from its affine dimension and the generic fibre.
 
-    It is the degree of the source, C(δ_A + δ_V, δ_V)·deg P(D_α), divided by the number of points of
-    the generic fibre. Hypothesis: the base locus is empty.
-
-    Raises
-    ------
-    ContradictionError
-        If the generic fibre is not reduced, as it must be in characteristic 0, or the number of its
-        points does not divide the degree of the source.
+    Hypothesis: the base locus is empty. In characteristic 0 the generic fibre must be reduced.
     """
     dimension_v = shape.d * shape.d_out - 1  # δ_V
     # δ_A + δ_V is the projective dimension of the source. It is that of the closure, because fibres
@@ -103,14 +97,9 @@ def degree_of_low_rank(size: int, rank: int) -> int:
 
     With the corank c = size − rank it is the determinant of the matrix with the entries
     (2c + j + k)! for j, k < rank, divided by the square of c! (c + 1)! … (size − 1)!. The reason is
-    that the standard bitableaux are a basis of the polynomials on this variety. By Weyl's dimension
-    formula, and that of Cauchy and Binet, their generating function by degree is a determinant, and
-    the degree of the variety is the leading coefficient of this function at 1.
-
-    Examples
-    --------
-    >>> degree_of_low_rank(3, 2), degree_of_low_rank(4, 2)
-    (3, 20)
+    that the standard bitableaux are a basis of the polynomials on this variety. By the formulas of
+    Weyl, and of Cauchy and Binet, their generating function by degree is a determinant, and the
+    degree of the variety is its leading coefficient at 1.
     """
     corank = size - rank
     factorials = [[factorial(2 * corank + j + k) for k in range(rank)] for j in range(rank)]
@@ -127,35 +116,27 @@ def deduce_observations(
 ) -> Observations:
     """Return the observations that follow from fibres and tangent spaces, without Macaulay2.
 
-    Where the generic fibre is one reduced point, the lemma at the top of the file says of an orbit:
-
-    * It is singular if its fibre is longer.
-    * It is smooth if its fibre is one reduced point at which the source is smooth; if the source is
-      singular at this point, tangent vectors decide.
-
-    Where the generic fibre is longer, bounds for tangent dimensions decide.
-
-    Parameters
-    ----------
-    model : LayerSizes
-    fibre_schemes : Fibres
-        The fibres over all orbits, or over some with the dense one.
-    tangents : mapping from Orbit to OrbitTangents, optional
-        The tangent spaces at all orbits, or at some with the dense one; computed when left out.
-    degree : bool
-        Whether the degree of the closure is computed.
-
-    Raises
-    ------
-    ContradictionError
-        If independent methods disagree.
+    Both are known at all orbits, or at some with the dense one; tangent spaces are computed when
+    left out. ``degree`` says whether the degree of the closure is wanted.
     """
     if tangents is None:
         tangents = orbit_tangents(model)
     dense = generic_orbit(model)
     generic = fibre_schemes.at[dense]
     dimension = tangents[dense].dimension
-    facts = _facts_at_orbits(model, fibre_schemes, tangents)
+    facts = []
+    with_both = fibre_schemes.at.keys() & tangents.keys()
+    for orbit in orbits(model):
+        if orbit in with_both:
+            fact = _facts_at_orbit(
+                orbit,
+                model,
+                fibre=fibre_schemes.at[orbit],
+                tangent=tangents[orbit],
+                generic=generic,
+                dimension=dimension,
+            )
+            facts.append(fact)
     check_agreement(facts, dimension, model)
     limit = fibre_schemes.limit
     if limit is None and len(facts) < orbit_count(model):
@@ -165,8 +146,15 @@ def deduce_observations(
     degree_of_closure = None  # not asked for, or not known
     # the projection formula needs an empty base locus
     if degree and fibre_schemes.base_locus_empty:
+        degree_of_closure = degree_by_projection(model, dimension, generic)
+        # A linear section has as many points of the closure as the degree, and its preimage in the
+        # source has over each of them as many as the generic fibre; None where not counted.
         points = section_points(model)
-        degree_of_closure = _confirmed_degree(model, dimension, generic, points)
+        if points not in (None, degree_of_closure * generic.length):
+            raise ContradictionError(
+                f"a section of {points} points, with fibres of {generic.length};"
+                f" but degree {degree_of_closure}"
+            )
         if points is not None:
             remarks.append(BY_SECTION)
     return Observations(
@@ -183,48 +171,14 @@ def deduce_observations(
     )
 
 
-def _facts_at_orbits(
-    model: LayerSizes, fibre_schemes: Fibres, tangents: Mapping[Orbit, OrbitTangents]
-) -> list[OrbitFacts]:
-    """Return the facts at all orbits whose fibre and tangent space are known, in increasing order.
-
-    The dense orbit has to be among them; others may be missing, if a limit was reached before.
-
-    Raises
-    ------
-    ContradictionError
-        If at an orbit the fibre, the differential and the preimages contradict each other.
-    """
-    dense = generic_orbit(model)
-    with_both = fibre_schemes.at.keys() & tangents.keys()
-    facts = []
-    for orbit in orbits(model):
-        if orbit in with_both:
-            fact = _facts_at_orbit(
-                orbit,
-                model,
-                fibre=fibre_schemes.at[orbit],
-                tangent=tangents[orbit],
-                generic=fibre_schemes.at[dense],
-                dimension=tangents[dense].dimension,
-            )
-            facts.append(fact)
-    return facts
-
-
 def _agreement_remarks(
     generic: Fibre, tangents: Mapping[Orbit, OrbitTangents], limit: EngineError | None
 ) -> list[str]:
-    """Return the remarks on methods that were compared and agree.
-
-    Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
-    orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
-    second method for that, and equations a third one where they give upper bounds. After a
-    ``limit`` each remark says on how many orbits the methods agree.
-    """
+    """Return the remarks on methods that were compared and agree; after a limit, on how many."""
+    # fibres, their points and ranks are always compared
     methods = ["fibres"]
     if generic.length == 1:
-        # where the generic fibre is longer, fibres do not decide which orbits are singular
+        # fibres also decide which orbits are singular, so there are further methods for that
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
@@ -232,27 +186,6 @@ def _agreement_remarks(
     if limit is None:
         return remarks
     return [f"{remark} ({limit.progress})" for remark in remarks]
-
-
-def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
-    """Return the degree by the projection formula, compared with the points of a section.
-
-    The section is the preimage in the source of a linear section of the closure. ``points`` is the
-    number of its points with multiplicities, ``None`` where they are not counted.
-
-    Raises
-    ------
-    ContradictionError
-        If the points contradict the degree.
-    """
-    degree = degree_by_projection(model, dimension, generic)
-    # the linear section has as many points of the closure as the degree, and the section of the
-    # source has over each of them as many as the generic fibre
-    if points not in (None, degree * generic.length):
-        raise ContradictionError(
-            f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
-        )
-    return degree
 
 
 def _facts_at_orbit(
@@ -264,31 +197,16 @@ def _facts_at_orbit(
     generic: Fibre,
     dimension: int,
 ) -> OrbitFacts:
-    """Return the facts at one orbit, from its fibre and its tangent vectors, which must agree.
-
-    They agree if the fibre is reduced exactly where the differential is injective on the projective
-    source, that is, where the orbit is not critical.
-
-    Parameters
-    ----------
-    orbit : Orbit
-    model : LayerSizes
-    fibre : Fibre
-        The fibre over the orbit.
-    tangent : OrbitTangents
-        What is known of the tangent space at the orbit.
-    generic : Fibre
-        The fibre over the dense orbit.
-    dimension : int
-        The affine dimension of the closure.
-
-    Raises
-    ------
-    ContradictionError
-        If fibre, differential and preimages contradict each other.
-    """
+    """Return the facts at one orbit, from its fibre and its tangent vectors, which must agree."""
     preimages = fibre_points(orbit, model)
-    _check_fibre(fibre, preimages, orbit, critical=tangent.critical)
+    # The fibre is reduced exactly where the differential is injective on the projective source, and
+    # has as many points as solve its equations.
+    if tangent.critical == fibre.reduced or len(preimages) != fibre.points:
+        rank = "too small" if tangent.critical else "not too small"
+        raise ContradictionError(
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is {rank},"
+            f" and {len(preimages)} points solve the equations"
+        )
     is_source_smooth = source_is_smooth(orbit, model)
     known = tangent.known
     if generic.length > 1:
@@ -318,53 +236,8 @@ def _facts_at_orbit(
     )
 
 
-def _check_fibre(
-    fibre: Fibre, preimages: Collection[WeightPair], orbit: Orbit, *, critical: bool
-) -> None:
-    """Check that the fibre over an orbit agrees with the differential and with the preimages.
-
-    The fibre is reduced exactly if the orbit is not ``critical``: if the differential is injective
-    on the projective source. Its points are as many as the ``preimages``, the weights that solve
-    the equations of the fibre.
-
-    Raises
-    ------
-    ContradictionError
-        If they do not agree.
-    """
-    # exactly one of "critical" and "reduced" has to hold
-    if critical == fibre.reduced or len(preimages) != fibre.points:
-        rank = "too small" if critical else "not too small"
-        raise ContradictionError(
-            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is {rank},"
-            f" and {len(preimages)} points solve the equations"
-        )
-
-
-def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
-    """Return whether the variety of matrices of rank ≤ α is smooth at the A of the orbit.
-
-    It is for α = d, where it consists of all matrices, and at matrices of rank α, which are one
-    orbit. At a smaller rank the derivatives of all minors vanish, so that it is singular.
-    """
-    return model.alpha in (model.d, orbit.r)
-
-
 def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
-    """Check that fibres, tangent vectors and equations agree on whether each orbit is singular.
-
-    ``dimension`` is the affine dimension of the closure.
-
-    Raises
-    ------
-    ContradictionError
-        If one of these is found:
-
-        * the dimension is not that of the source less one;
-        * an orbit that is smooth by its fibre has more tangent vectors than the dimension;
-        * an orbit that is singular is smooth by equations;
-        * an orbit in the closure of a singular one is smooth.
-    """
+    """Check that fibres, tangent vectors and equations agree on whether each orbit is singular."""
     _check_dimension(dimension, model)
     singular = [fact.orbit for fact in facts if fact.singular]
     for fact in facts:
@@ -381,10 +254,9 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
 
 
 def _check_dimension(dimension: int, model: LayerSizes) -> None:
-    """Raise ContradictionError if the affine dimension of the closure is not the source's less one.
+    """Check that the dimension of the closure is the source's less one, for the rescaling.
 
-    The source is smooth over the dense orbit, so its dimension is its tangent dimension there. That
-    of the closure is less by one, because of the rescaling (λA, V/λ).
+    The source is smooth over the dense orbit, so its dimension is its tangent dimension there.
     """
     dimension_of_source = source_tangent_dimension(generic_orbit(model), model)
     if dimension != dimension_of_source - 1:
@@ -511,14 +383,7 @@ def _with_engine_and_time(observations: Observations) -> Observations:
 def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Numbers | None:
     """Return the polar degrees δ_n, …, δ_0, counted as points in slices; ``None`` without them.
 
-    They are counted for d = 2 and few outputs only (:func:`.is_counted_for_verdicts`). With
-    ``partial`` a limit raises no error: the numbers that were not counted until then are ``None``,
-    or the whole result is.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If a limit was reached, without ``partial``.
+    With ``partial`` a limit raises no error: numbers that were not counted until then are ``None``.
     """
     if not is_counted_for_verdicts(model):
         return None
@@ -534,15 +399,7 @@ def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Nu
 
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
-    """Return whether elimination gives the same degree; False where it reached a limit.
-
-    It is not tried, and False is returned, for many coordinates.
-
-    Raises
-    ------
-    ContradictionError
-        If elimination gives a different degree.
-    """
+    """Return whether elimination gives the same degree; False where it does not end in time."""
     if model.independent_count > MAX_DEGREE_ELIMINATION_COORDINATES:
         return False
     # functions of more tokens have the same reduced coordinates
@@ -560,42 +417,32 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 
 
 def by_fibres(shape: LayerSizes) -> LocusFindings:
-    """Return the findings about the singular locus, by fibres of the projective parametrization.
+    """Return the findings about the singular locus, by one fibre for each orbit.
 
-    A point of the closure is smooth exactly if its fibre is one reduced point of the source at
-    which the source is smooth (docs/mathematics.md); one fibre is computed for each orbit. After a
-    limit, ``unfinished`` in words, the findings are about the orbits done before, if any.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
         observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings(method="fibres", dimension=None, unfinished=str(limit))
-    dimension = observations.dimension
-    statuses = tuple(_status_by_fibre(fact, dimension) for fact in observations.orbits)
+    statuses = []
+    for fact in observations.orbits:
+        tangent = fact.tangent
+        if fact.singular is False:
+            # at a smooth point the tangent dimension is the dimension of the closure
+            tangent = Bounds.exactly(observations.dimension)
+        elif tangent.exact is None:
+            # the upper bound is by equations, so it is left out as no finding of this method
+            tangent = Bounds.at_least(tangent.lower)
+        # else the orbit is singular or undecided, and the bounds meet: the number is proved
+        status = OrbitStatus(
+            orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular
+        )
+        statuses.append(status)
     return orbit_findings(
         method="fibres",
-        dimension=dimension,
-        statuses=statuses,
+        dimension=observations.dimension,
+        statuses=tuple(statuses),
         shape=shape,
         unfinished=observations.unfinished,
-    )
-
-
-def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    """Return the status of an orbit on a closure of this affine dimension, as its fibre decides it.
-
-    The status has bounds for the tangent dimension, from below by tangent vectors. An upper bound
-    by equations is kept only where it meets the lower one: then the number is proved by both.
-    """
-    tangent = fact.tangent
-    if fact.singular is False:
-        # at a smooth point the tangent dimension is that of the closure
-        tangent = Bounds.exactly(dimension)
-    elif tangent.exact is None:
-        # the upper bound is by equations, so it is left out as no finding of this method
-        tangent = Bounds.at_least(tangent.lower)
-    # else the orbit is singular or undecided, and the bounds meet: the number is proved as it is
-    return OrbitStatus(
-        orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular
     )

@@ -1,47 +1,242 @@
 """Whether a function is in the neuromanifold, only in its closure, or outside; with its weights.
 
-It is decided by the fibre over the function, whose points are its weights
-(:mod:`m2bridge.families.attention.orbits.charts`): exact, for t ≥ 2.
+It is decided by the fibre over the function, whose points are its weights: exact, over QQ and
+quadratic extensions, for t ≥ 2. A function in reduced coordinates is a matrix of quadratic forms
+l_i v_k. In a :class:`Chart`, where A_11 = V_11 = 1 in all weights, Macaulay2 finds the fibre as a
+scheme in the unknowns z_2, …, z_d, the first row (1, z_2, …, z_d) of V. Theorem 3.2 of the paper
+allows at most two points, so the sums of z_p and of z_p z_q over all points determine them: two
+are m ± √D u, with m, D and u rational. All weights that are found must give the function; a
+ContradictionError says that they do not, or that there are more than two. (Notation: the docstring
+of families/attention.)
 
-Notation. Weights are a d×d matrix A of rank ≤ α = min(a, d) and a d'×d matrix V; l_i = Σ_p A_pi y_p
-and v_k = Σ_q V_kq y_q. The coordinate ``c_k_i_p_q`` is the coefficient of y_p y_q in l_i v_k. The
-fibre is the scheme of the weights of a function up to (λA, V/λ); its length counts multiplicities.
+The zero function has infinitely many weights, those with A = 0 or V = 0, and no chart: its orbit
+and length are None. Outside of the closure the fibre is empty, and orbit, singular and boundary are
+None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from math import isqrt
+from typing import Any, NamedTuple
 
-from sympy import Expr, Matrix, Rational, latex as sympy_latex, zeros
+from sympy import Expr, Float, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
 from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
+from m2bridge.convert.answers import answer_to
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import current
-from m2bridge.errors import ContradictionError, InvalidCaseError
-from m2bridge.families.attention.orbits.charts import (
-    Chart,
-    entry_texts,
-    fibre_in_chart,
-    quadratic_forms,
+from m2bridge.engine.script import Script, render
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.families.attention.orbits.coordinates import (
+    check_coordinates,
+    images,
+    indices,
+    reduced_name,
 )
+from m2bridge.families.attention.orbits.fibres import matrix_program
 from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.orbits.parametrization import images
+from m2bridge.families.attention.orbits.tangents import source_is_smooth
 from m2bridge.families.attention.sizes import LayerSizes, dimension_bound, is_birational
 from m2bridge.limits import check_deadline_in, clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
 
+MAX_ROOT_BITS = 5000
+"""The largest number of bits of numerator and denominator under an irrational square root."""
+
+
+Forms = list[list[Matrix]]
+"""``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
+
+
+def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -> Forms:
+    """Return the forms l_i v_k of a function, from its reduced coordinates by name; zeros may miss.
+
+    Unknown names and floats are refused, and cases with too many coordinates.
+    """
+    check_coordinates(shape, "reduced")
+    if not isinstance(function, Mapping):
+        message = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
+        raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
+    d = shape.d
+    forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in check_deadline_in(range(shape.d_out))]
+    places = {reduced_name(index): index for index in check_deadline_in(indices(shape))}
+    for name, value in check_deadline_in(function.items()):
+        if name not in places:
+            raise InvalidCaseError(
+                "function", f"'{name!s:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
+            )
+        if isinstance(value, float | Float):
+            raise InvalidCaseError(
+                "function", f"{value} is not exact: write Fraction('{value}') for '{name}'"
+            )
+        number = Rational(value)  # of an int, a Fraction or a Rational
+        k, i, p, q = places[name]
+        # For p = q both lines add to one entry: the second derivative of c y_p² is 2c.
+        forms[k][i][p, q] += number
+        forms[k][i][q, p] += number
+    return forms
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The coordinates in which the fibre over a nonzero function has A_11 = V_11 = 1 everywhere.
+
+    Some form l_i v_k is not zero. Outputs, columns of A and variables are changed so that this form
+    becomes l_1 v_1 and has the value 1 at the first unit vector e_1. Then l_1(e_1) = A_11 and
+    v_1(e_1) = V_11 are nonzero in all weights of the function, and can be scaled to 1.
+    """
+
+    k: int  # output k is exchanged with output 0
+    i: int  # column i of A is exchanged with column 0
+    basis: Matrix  # the new variables y' are given by y = basis·y'
+    scale: Rational  # the function is divided by it
+    forms: Forms  # after these changes
+
+    @classmethod
+    def of(cls, forms: Forms) -> Chart | None:
+        """Return the first chart that contains the fibre; ``None`` for the zero function."""
+        for k, row in enumerate(forms):
+            for i, form in enumerate(row):
+                if form.is_zero_matrix:
+                    continue
+                basis = _basis_with_nonzero_value(form)
+                # the matrix of second derivatives gives twice the value of the form
+                scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
+                changed_forms = []
+                for other_row in _exchange_with_first(forms, k):
+                    exchanged = check_deadline_in(_exchange_with_first(other_row, i))
+                    changed_forms.append([basis.T * other * basis / scale for other in exchanged])
+                return cls(k=k, i=i, basis=basis, scale=scale, forms=changed_forms)
+        return None
+
+    def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:
+        """Return the weights (A, V) at a point (z_2, …, z_d), in the original coordinates."""
+        # Where v(e_1) = 1, the first row of the symmetric matrix l vᵀ + v lᵀ of the form l v is
+        # l + l(e_1) v, and its first entry is 2 l(e_1). So v_1 determines all l_i, by the forms
+        # l_i v_1; and l_1, which is 1 at e_1 too, determines all v_k, by the forms l_1 v_k.
+        v_1 = Matrix([Rational(1), *z])
+        columns_of_A = [form[0, :].T - form[0, 0] / 2 * v_1 for form in self.forms[0]]
+        l_1 = columns_of_A[0]
+        rows_of_V = [row[0][0, :].T - row[0][0, 0] / 2 * l_1 for row in self.forms]
+        # the exchanges of columns and outputs are undone
+        columns_of_A = _exchange_with_first(columns_of_A, self.i)
+        rows_of_V = _exchange_with_first(rows_of_V, self.k)
+        # A linear form with the coefficients l' in y' has basis⁻ᵀ l' in y.
+        to_old_variables = self.basis.T.inv()
+        A = to_old_variables * Matrix.hstack(*columns_of_A)
+        # The function was divided by the scale: V is multiplied by it.
+        V = (self.scale * to_old_variables * Matrix.hstack(*rows_of_V)).T
+        return A.expand(), V.expand()  # so that zeros are seen
+
+
+def _exchange_with_first(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
+    """Return the items as a list, with the first one and the one at ``position`` exchanged."""
+    listed = list(items)
+    listed[0], listed[position] = listed[position], listed[0]
+    return listed
+
+
+def _basis_with_nonzero_value(form: Matrix) -> Matrix:
+    """Return an invertible matrix whose first column is a vector where a form does not vanish."""
+    d = form.rows
+    # e_p if some form[p, p] is not zero; else e_p + e_q, where the form has the value form[p, q]
+    diagonal_first = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
+    p, q = next(place for place in diagonal_first if form[place])  # of the first nonzero entry
+    basis = eye(d)
+    # column p becomes e_p + e_q; for p = q it stays e_p
+    basis[q, p] = Rational(1)
+    basis.col_swap(0, p)
+    return basis
+
+
+class FibreInChart(NamedTuple):
+    """The fibre over a function that is not zero, in a chart; its length is 0 if it is empty."""
+
+    length: int
+    points: tuple[tuple[Expr, ...], ...]  # the geometric points (z_2, …, z_d)
+    are_real: bool  # two points that are not real are complex conjugates
+
+
+def membership_script(model: LayerSizes, chart: Chart) -> Script:
+    """Return the Macaulay2 program for the fibre in the chart.
+
+    The answers are "length" and the number "points" and, if there are any, their "moments": the
+    sums of z_p, and of z_p z_q, with multiplicities.
+    """
+    rows = []
+    for row in chart.forms:
+        forms_of_row = ", ".join(matrix_program(entry_texts(form)) for form in row)
+        rows.append("{" + forms_of_row + "}")
+    forms = "{" + ",\n    ".join(rows) + "}"
+    unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
+    values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
+    return render("membership", libraries=("wire", "fibres"), values=values)
+
+
+def fibre_in_chart(model: LayerSizes, chart: Chart) -> FibreInChart:
+    """Return the fibre over the function of a chart, which Macaulay2 computes."""
+    answer = answer_to(membership_script(model, chart))
+    length = answer.integer("length")
+    if length == 0:
+        return FibreInChart(length=0, points=(), are_real=True)
+    point_count = answer.integer("points")
+    # sums over the points with multiplicities; Macaulay2 sends rational numbers as texts
+    first_moments, second_moments = answer.values["moments"]
+    mean = [Rational(moment) / length for moment in first_moments]
+    if point_count == 1:
+        # a single point is invariant under complex conjugation
+        return FibreInChart(length, points=(tuple(mean),), are_real=True)
+    if (point_count, length) != (2, 2):
+        raise ContradictionError(
+            f"a fibre of length {length} with {point_count} points, against Theorem 3.2"
+        )
+    # Two points m ± √D u have the second moments 2 (m mᵀ + D u uᵀ); this is the matrix D u uᵀ.
+    second = Matrix([list(map(Rational, row)) for row in second_moments])
+    spread = second / 2 - Matrix(mean) * Matrix(mean).T
+    # It has rank one. Any nonzero entry D u_q² of its diagonal determines √D u up to sign: as
+    # column q, D u_q u, divided by √(D u_q²).
+    q = next(q for q in range(len(mean)) if spread[q, q])
+    offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])  # √D u or −√D u
+    plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
+    minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
+    return FibreInChart(length, points=(plus, minus), are_real=bool(spread[q, q] > 0))
+
+
+def _square_root(value: Rational) -> Expr:
+    """Return √value; MethodUnavailableError if it is irrational and its numbers are too long."""
+    # the number of bits of the longest of numerator and denominator that is not a square
+    longest = 0
+    for part in (value.p, value.q):
+        number = abs(int(part))
+        # if the root is irrational SymPy looks for factors: minutes for thousands of digits
+        if isqrt(number) ** 2 != number:
+            longest = max(longest, number.bit_length())
+    if longest > MAX_ROOT_BITS:
+        # a decimal digit has about 10/3 bits
+        digits = longest * 3 // 10
+        message = (
+            f"the weights hold the square root of a number of {digits} digits: use a function with"
+            " shorter ones"
+        )
+        raise MethodUnavailableError(message)
+    return sqrt(value)
+
+
+def entry_texts(matrix: Matrix) -> list[list[str]]:
+    """Return the entries of an exact matrix as texts, row by row."""
+    return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
-    """Return the function of weights (A, V) with exact entries: its reduced coordinates by name.
-
-    A is d×d and V is d'×d. Coordinates that are zero are left out.
-    """
+    """Return the nonzero reduced coordinates, by name, of the function of exact weights."""
     images_by_name = images(LayerSizes(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
     function = {}
     for name, image in check_deadline_in(images_by_name.items()):
@@ -53,10 +248,7 @@ def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
 
 
 def orbit_of(A: Matrix, V: Matrix) -> Orbit:
-    """Return the orbit (rk A, rk V, dim L ∩ U) of the function of weights with algebraic entries.
-
-    L is the column space of A, and U the row space of V.
-    """
+    """Return the orbit of the function of weights with algebraic entries."""
     r = _rank(A)
     s = _rank(V)
     # dim (L ∩ U) = dim L + dim U − dim (L + U).
@@ -71,6 +263,11 @@ def _rank(matrix: Matrix) -> int:
 INSIDE = "in the neuromanifold"
 CLOSURE = "only in the Zariski closure"
 OUTSIDE = "outside the Zariski closure"
+
+ZERO_FIBRE = "A = 0 or V = 0"
+"""The fibre over the zero function."""
+ANSWERS = {True: "yes", False: "no", None: None}
+"""The text of an answer in a table; a line whose text is ``None`` is left out of the table."""
 
 MatrixPair = tuple[Matrix, Matrix]
 """Weights (A, V) with exact entries."""
@@ -150,19 +347,24 @@ class Membership(Result):
 
     def to_sheet(self) -> Sheet:
         """Return a table: place, orbit, fibre, weights, and whether the point is singular."""
-        place = self.place
+        place, fibre = self.place, None
         names = [f"weights {n}" for n in range(1, len(self.weights) + 1)]
         if self.is_zero:
             place = f"the zero function, {place}"
             names = ["one of them"]
-        weights = [_text_of_weights(A, V) for A, V in self.weights]
+            fibre = f"all weights with {ZERO_FIBRE}: dimension {self.fibre_dimension}"
+        elif self.weights:
+            fibre = f"length {self.length}, {plural(len(self.weights), 'point')}"
+        weights = []  # such as "A = (1 0; 0 0), V = (0 1)"
+        for A, V in self.weights:
+            weights.append(f"A = {matrix_text(entry_texts(A))}, V = {matrix_text(entry_texts(V))}")
         computed = "exact arithmetic"
         if self.engine_version:
             computed = f"Macaulay2 {self.engine_version}"
         lines = [
             ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
-            ("fibre", _fibre_text(self)),
+            ("fibre", fibre),
             *zip(names, weights, strict=True),
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
@@ -170,8 +372,12 @@ class Membership(Result):
             ("remark", self.remark or None),  # as everywhere, a line with None is left out
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
+        with any_length():  # numbers in the texts may have any number of digits
+            formulas = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in self.weights]
+        if self.is_zero:  # one formula for all weights
+            formulas = [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({formulas[0]})"]
         title = f"A function of lightning self-attention, {self.model}"
-        return Sheet(title, [Facts(lines)], _latex_of_weights(self))
+        return Sheet(title, [Facts(lines)], formulas)
 
     def to_json(self) -> dict[str, Any]:
         """Return place, orbit, fibre and weights, for ``json.dumps``.
@@ -203,31 +409,10 @@ def membership_of(
     weights: MatrixPair | None = None,
     remark: str = "",
 ) -> Membership:
-    """Return where a function lies: in the neuromanifold, only in its closure, or outside; exact.
+    """Return where a function in reduced coordinates lies, and its weights.
 
-    Parameters
-    ----------
-    model : LayerSizes
-        With t ≥ 2.
-    function : mapping from coordinate name to rational number
-        Reduced coordinates ``c_k_i_p_q``; those left out are zero.
-    weights : pair of Matrix, optional
-        A and V with exact entries, weights of the function, which is checked. They are the witness
-        if the function is zero, and the rank of A is not too large; else others are found.
-    remark : str, optional
-        The remark of the result: what was done to read the function or its weights.
-
-    Raises
-    ------
-    InvalidCaseError
-        As :func:`quadratic_forms` does, or if the weights do not have this function.
-    TooLargeError
-        If there are too many coordinates to be stored.
-    ContradictionError
-        If the weights that were found do not give the function, or there are more than two, which
-        Theorem 3.2 excludes.
-    MethodUnavailableError
-        If the weights are irrational and their numbers too long.
+    Exact ``weights`` of the function, which is checked, are the witness if it is zero. ``remark``
+    says in the result how the function or its weights were read.
     """
     chart = Chart.of(quadratic_forms(model, function))  # None for the zero function
     if weights is not None and not _have_function(weights, function):
@@ -245,15 +430,8 @@ def _membership_of_nonzero(
 ) -> Membership:
     """Return the result for a function that is not zero, by its fibre in a chart (Macaulay2).
 
-    The function is outside of the closure if the fibre is empty, and a boundary point if the fibre
-    has a multiple point. Each point of the fibre gives weights, which have to give the function.
-
-    Raises
-    ------
-    ContradictionError
-        If the weights do not give the function, or there are more than two.
-    MethodUnavailableError
-        If the weights are irrational and their numbers too long.
+    It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
+    multiple point.
     """
     running = clock()
     fibre = fibre_in_chart(model, chart)
@@ -283,25 +461,17 @@ def _membership_of_nonzero(
 
 
 def _is_singular(orbit: Orbit, length: int, model: LayerSizes) -> bool:
-    """Return whether the functions of an orbit are singular points of the closure.
-
-    ``length`` is that of the fibre over one of them.
-    """
+    """Return whether functions of an orbit, with fibres of this length, are singular points."""
     if is_birational(model):
-        # A function is singular if its fibre is not one reduced point, or if this point is
-        # singular in the source, which it is for α < d and an A of rank below α.
-        source_is_singular = model.alpha not in (model.d, orbit.r)
-        return length > 1 or source_is_singular
+        # a function is singular if its fibre is not one reduced point at which the source is smooth
+        return length > 1 or not source_is_smooth(orbit, model)
     # For α = d' = 1 < d it is a vector times a symmetric matrix of rank ≤ 2, which has rank one
     # exactly if m = 1. Those of rank one are singular, unless all matrices have rank ≤ 2.
     return orbit.m == 1 and model.d > 2
 
 
 def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) -> bool:
-    """Return whether the weights have this function, given by its reduced coordinates.
-
-    Coordinates that are zero may be left out.
-    """
+    """Return whether the weights have this function."""
     values = {name: Rational(value) for name, value in function.items()}
     return function_of(*weights) == {name: value for name, value in values.items() if value}
 
@@ -311,10 +481,10 @@ def _membership_of_zero(
 ) -> Membership:
     """Return the result for the zero function, the apex of the cone, which is in the neuromanifold.
 
-    Its weights are those with A = 0 or V = 0, since a product l_i v_k of forms vanishes only if a
-    factor does. It is a limit of boundary points unless d = 1, and singular where the tangent
-    dimension, the number of independent coordinates, exceeds the dimension of the closure. The
-    result shows one pair of weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
+    Its weights have A = 0 or V = 0, since a product l_i v_k vanishes only if a factor does. It is a
+    limit of boundary points unless d = 1, and singular where the tangent dimension, the number of
+    independent coordinates, exceeds the dimension. One pair of weights is shown: A = V = 0 if none
+    is given.
     """
     weights = weights_of_zero
     if weights is None:
@@ -331,32 +501,3 @@ def _membership_of_zero(
         seconds=clock().seconds,
         remark=remark,
     )
-
-
-ZERO_FIBRE = "A = 0 or V = 0"
-"""The fibre over the zero function."""
-ANSWERS = {True: "yes", False: "no", None: None}
-"""The text of an answer in a table; a line whose text is ``None`` is left out of the table."""
-
-
-def _fibre_text(result: Membership) -> str | None:
-    """Return the fibre over a function in words; ``None`` if it is empty."""
-    if result.is_zero:
-        return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
-    if not result.weights:
-        return None
-    return f"length {result.length}, {plural(len(result.weights), 'point')}"
-
-
-def _text_of_weights(A: Matrix, V: Matrix) -> str:
-    """Return weights in words for a table, such as "A = (1 0; 0 0), V = (0 1)"."""
-    return f"A = {matrix_text(entry_texts(A))}, V = {matrix_text(entry_texts(V))}"
-
-
-def _latex_of_weights(result: Membership) -> list[str]:
-    """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
-    with any_length():  # numbers in the texts may have any number of digits
-        pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
-    if result.is_zero:
-        return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]
-    return pairs

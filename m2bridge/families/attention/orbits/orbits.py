@@ -1,13 +1,13 @@
 """Orbits of GL_d × GL_d × GL_d' on the neuromanifold, t ≥ 2.
 
-Acting on the forms l_i (columns of A) and v_k (rows of V) by y ↦ g y, and mixing the l_i among
-themselves and the v_k among themselves, moves a point of the neuromanifold along its orbit. A point
-is thus a pair of subspaces L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d,
-and is classified by (dim L, dim U, dim L ∩ U). This is not in the paper; it is proved in the
-documentation of m2bridge.
+Acting on the forms l_i and v_k by y ↦ g y, and mixing the l_i among themselves and the v_k among
+themselves, moves a function along its orbit. A function is thus a pair of subspaces L = span(l_i)
+and U = span(v_k) up to GL_d, and is classified by (dim L, dim U, dim L ∩ U). This is not in the
+paper; it is proved in docs/mathematics.md. The zero function is an orbit of its own, treated
+separately because every cone contains it. (Notation: the docstring of families/attention.)
 
-Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, ``shape``; α = min(a,
-d) is the largest rank of the d×d matrix A, and V is d'×d.
+The program treats orbits one by one, so a case with too many, or with too large matrices, is a
+TooLargeError. A component of the singular locus has the degree None where no formula gives it.
 """
 
 from __future__ import annotations
@@ -75,15 +75,15 @@ class Orbit:
         """Return whether this orbit lies in the Zariski closure of ``other``, or is the same.
 
         Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3,
-        where rank conditions on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra,
-        *Degenerations for the representations of a quiver of type A_m*, J. Algebra 93 (1985). The
+        where rank conditions on A, V and (A | Vᵀ) describe the closures (Abeasis, Del Fra,
+        *Degenerations for the representations of a quiver of type A_m*, J. Algebra 93 (1985)). The
         parametrization is finite, so it carries closures to closures.
         """
         return self.r <= other.r and self.s <= other.s and self.span <= other.span
 
     @property
     def span(self) -> int:
-        """The dimension of L + U, r + s − m, for L the column space of A, U the row space of V."""
+        """The dimension of L + U, r + s − m."""
         return self.r + self.s - self.m
 
 
@@ -104,7 +104,7 @@ def orbits(shape: LayerSizes) -> tuple[Orbit, ...]:
 
 
 def _rank_pairs(shape: LayerSizes) -> Iterator[tuple[int, int]]:
-    """Return an iterator of the pairs (rk A, rk V) that nonzero functions have, both at least 1."""
+    """Return an iterator of the pairs (rk A, rk V), both at least 1."""
     return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
 
 
@@ -115,14 +115,7 @@ def _intersection_dimensions(r: int, s: int, d: int) -> range:
 
 
 def orbit_count(shape: LayerSizes) -> int:
-    """Return the number of orbits of nonzero functions.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more than :data:`MAX_ORBITS`, or A or V has more than
-        :data:`MAX_WEIGHT_ENTRIES` entries.
-    """
+    """Return the number of orbits of nonzero functions; TooLargeError for too many."""
     # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of orbits is at least
     # that of pairs. If even this is too large, the sum over all pairs is not computed.
     pairs = shape.alpha * min(shape.d, shape.d_out)
@@ -153,29 +146,19 @@ def dense_first(shape: LayerSizes) -> tuple[Orbit, ...]:
 
 
 def maximal_orbits(candidates: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
-    """Return the candidates that are in the closure of no other candidate.
-
-    Their closures are the irreducible components of the union of the closures of all candidates.
-    """
-    orbits_in_turn = check_deadline_in(candidates)
-    return tuple(orbit for orbit in orbits_in_turn if _is_maximal(orbit, candidates))
-
-
-def _is_maximal(orbit: Orbit, candidates: tuple[Orbit, ...]) -> bool:
-    """Return whether an orbit is in the closure of none of the candidates, itself left out."""
-    return not any(orbit != other and orbit.in_closure_of(other) for other in candidates)
+    """Return the candidates in the closure of no other one: components of the union of closures."""
+    return tuple(
+        orbit
+        for orbit in check_deadline_in(candidates)
+        if not any(orbit != other and orbit.in_closure_of(other) for other in candidates)
+    )
 
 
 def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     """Return weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
     A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m, e_{r+k−m} for m < k ≤ s, and 0 for k > s;
-    but for m = 0 the first row is e_{r+1} + e_1. Indices begin with 1 here, and with 0 in the code.
-
-    Returns
-    -------
-    A : d×d matrix of int
-    V : d'×d matrix of int
+    but for m = 0 the first row is e_{r+1} + e_1.
     """
     d = shape.d
     # L is spanned by the first r unit vectors, of which U has the first m
@@ -192,10 +175,7 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
 
 
 def _sum_of_unit_vectors(d: int, *positions: int) -> tuple[int, ...]:
-    """Return the sum of the unit vectors of length d with the entry 1 at different positions.
-
-    Positions begin with 0.
-    """
+    """Return the sum of the unit vectors of length d with these positions, which begin with 0."""
     vector = [0] * d
     for position in positions:
         vector[position] = 1
@@ -220,27 +200,18 @@ def orbit_findings(
     """Return the findings of a method about orbits, with components of the singular locus.
 
     The components are the closures of the maximal singular orbits; the zero function alone if no
-    orbit is singular; none if the closure is a linear space, which is then the space of all reduced
-    coordinates. They are not known (``None``) while an orbit is undecided, or after a limit.
-
-    Parameters
-    ----------
-    method : str
-        The name of the method.
-    dimension : int
-        The affine dimension of the closure.
-    statuses : tuple of OrbitStatus
-        Perhaps not of all orbits, if a limit was reached.
-    shape : LayerSizes
-    field : CoefficientField
-        The field of the closure; degrees of components are known over QQ only.
-    unfinished : str
-        The limit that was reached, or empty.
-    uses_engine : bool
-        Whether the method asks Macaulay2.
+    orbit is singular; none if the closure is a linear space. They are not known (``None``) while an
+    orbit is undecided or has no status, or after a limit, which ``unfinished`` names.
     """
-    unfinished = unfinished or _undecided_text(statuses, shape)
-    components = None if unfinished else _singular_components(dimension, statuses, shape, field)
+    undecided = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
+    without_status = orbit_count(shape) - len(statuses)
+    if without_status:
+        undecided.append(f"{plural(without_status, 'orbit')} that the time did not suffice for")
+    if undecided and not unfinished:
+        unfinished = f"undecided: {', '.join(undecided)}"
+    components = None
+    if not unfinished:
+        components = _singular_components(dimension, statuses, shape, field)
     return LocusFindings(
         method=method,
         dimension=dimension,
@@ -254,11 +225,7 @@ def orbit_findings(
 def _singular_components(
     dimension: int, statuses: tuple[OrbitStatus, ...], shape: LayerSizes, field: CoefficientField
 ) -> tuple[Component, ...]:
-    """Return the components of the singular locus, the largest dimension first.
-
-    All orbits must be decided. A component has a degree over QQ where a closed formula gives it;
-    else its degree is ``None``. ``dimension`` is the affine dimension of the closure.
-    """
+    """Return the components of the singular locus, once all orbits are decided."""
     singular_dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
     # without a singular orbit only the zero function can be a singular point
     if not singular_dimensions:
@@ -285,29 +252,13 @@ def _singular_components(
     return tuple(components)
 
 
-def _undecided_text(statuses: tuple[OrbitStatus, ...], shape: LayerSizes) -> str:
-    """Return the orbits that are undecided, in words; empty if all are decided.
-
-    An orbit is undecided if its status says so, or if it has no status.
-    """
-    listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    without_status = orbit_count(shape) - len(statuses)
-    if without_status:
-        listed.append(f"{plural(without_status, 'orbit')} that the time did not suffice for")
-    if not listed:
-        return ""
-    return f"undecided: {', '.join(listed)}"
-
-
 def orbit_closure_degree(orbit: Orbit, shape: LayerSizes) -> int | None:
     """Return the degree of the projective closure of the orbit by a closed formula, or ``None``.
 
     Where m is as small as r and s allow, the closure is the image of P(rk A ≤ r) × P(rk V ≤ s) by
     forms of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by
-    Theorem 3.2. For other orbits, whose closures are no such images, there is no formula: ``None``.
-
-    Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*,
-    Example 19.10.
+    Theorem 3.2. Other closures are no such images. Degrees of both factors: Harris, *Algebraic
+    Geometry*, Example 19.10.
     """
     d = shape.d
     if orbit.m != min(_intersection_dimensions(orbit.r, orbit.s, d)):

@@ -1,17 +1,15 @@
 """The parametrization of attention, its grading and symmetries, and its rank from one block.
 
-The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, ``shape``; α = min(a, d).
-Weights are a d×d matrix A of rank ≤ α and a d'×d matrix V; the model takes X, with the tokens as
-columns, to V X Xᵀ A X. So output k of a token x is Σ (yᵀ A x)(V y)_k, over all tokens y. The
-reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
-It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q; full coordinates are all
-coefficients of the outputs as polynomials in the tokens, ``f_…``. Indices begin with 0, those in
-names with 1. A *free* parametrization has no relations between weights: A and V for α = d, where A
-is any matrix, and else Q, K and V with A = KᵀQ. The theorem on one block is in docs/mathematics.md.
+Weights are A and V (``attention``), with the (a+1)-minors of A as relations for a < d, or Q, K and
+V (``factored``), without relations. The *free* parametrization has no relations and as few weights
+as possible: A and V for α = d, where A is any matrix, and else Q, K and V with α rows in Q and K,
+as more give no other function.
+
+What cannot be stored, or takes too long, is a TooLargeError. (Notation: the docstring of
+families/attention.)
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, islice, product
 from math import comb
@@ -26,13 +24,17 @@ from m2bridge.algebra.differential import differential_rank
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.orbits.coordinates import (
+    check_coordinates,
+    entry_names,
+    images,
+    too_large,
+)
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import (
     CoordinateSystem,
     LayerSizes,
     Parametrization,
-    coordinate_count,
     weights_dimension,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
@@ -41,21 +43,7 @@ from m2bridge.maps.model import DegreeVector, MethodValue
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import IntegerMatrix
 
-Index = tuple[int, int, int, int]
-"""(k, i, p, q) with p ≤ q, for the coordinate c_{k,i,{p,q}}; all begin with 0."""
-
-Sparse = Mapping[tuple[int, int], int]
-"""The nonzero entries of a matrix, by row and column."""
-
-FunctionCoordinates = Counter[Index]
-"""The reduced coordinates of a function by their indices; those left out are zero."""
-
 MatrixOfPolynomials = list[list[PolyElement]]
-InputMonomial = tuple[tuple[int, int], ...]
-"""A monomial in the entries X_pu: three pairs (p, u), sorted."""
-
-MAX_STORED_COORDINATES = 20_000
-"""The largest number of coordinates, each a polynomial with a name."""
 MAX_STORED_PARAMETERS = 5_000
 """The largest number of weights: SymPy's polynomials have an exponent for each of them."""
 MAX_RELATION_MINORS = 5_000
@@ -67,78 +55,30 @@ _MAX_RANDOM_INTEGER = 1000
 """A bound for random entries over QQ: products stay short, and points are hardly special."""
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
-"""The kinds of the indices of a weight or of a reduced coordinate, by the letter of its name.
-
-The weights V_k_p have an index of the kind k, an output, and one of the kind p, a variable y_p; the
-coordinates c_k_i_p_q have two of the kind p. The kind i is that of the columns of A.
+"""The kinds of the indices of a weight or of a reduced coordinate, by the letter of its name: k of
+outputs, p of variables y_p, and i of columns of A.
 """
-
-
-def indices(shape: LayerSizes) -> Iterator[Index]:
-    """Yield the indices of all reduced coordinates, in the order of the parametrization."""
-    for k, i in product(range(shape.d_out), range(shape.d)):
-        for p, q in combinations_with_replacement(range(shape.d), 2):
-            yield k, i, p, q
-
-
-def reduced_name(index: Index) -> str:
-    """Return the name of a reduced coordinate: ``c_1_1_1_2`` for (0, 0, 0, 1)."""
-    k, i, p, q = index
-    return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
-
-
-def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int], Any]) -> Any:
-    """Return the coordinate c_{k,i,p,q} of the function of weights.
-
-    ``A`` and ``V`` return the entry in a row and column, A(p, i) and V(k, q), in any ring.
-    """
-    k, i, p, q = index
-    # For p = q both orders of p and q give one term.
-    if p == q:
-        return V(k, p) * A(p, i)
-    return V(k, p) * A(q, i) + V(k, q) * A(p, i)
-
-
-def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
-    """Return the nonzero entries of a matrix, by row and column."""
-    nonzero = {}
-    for i, row in enumerate(matrix):
-        for j, entry in enumerate(row):
-            if entry:
-                nonzero[i, j] = entry
-    return nonzero
-
-
-def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return the coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q.
-
-    Coordinates that are not listed are zero.
-    """
-    values: FunctionCoordinates = Counter()
-    # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
-    for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
-        values[k, i, min(p, q), max(p, q)] += a * v
-    return values
 
 
 def parametrization(
     shape: LayerSizes, coordinates: CoordinateSystem, weights: Parametrization
 ) -> PolynomialMap:
-    """Return the map from weights to function coordinates, reduced or full.
-
-    The weights are A and V (``attention``), with the minors of A as relations if a < d, or Q, K and
-    V (``factored``), with A = KᵀQ and without relations.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many coordinates, weights or minors to be stored.
-    """
+    """Return the map from weights to function coordinates, reduced or full."""
     check_coordinates(shape, coordinates)
-    row_counts = _row_counts(shape, weights)
-    _check_weight_count(shape.d * sum(row_counts.values()))
+    # the number of rows of each matrix of weights; all have d columns
+    row_counts = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
     if weights == "attention":
-        _check_minor_count(shape)
+        row_counts = {"A": shape.d, "V": shape.d_out}
+    weight_count = shape.d * sum(row_counts.values())
+    if weight_count > MAX_STORED_PARAMETERS:
+        raise too_large(
+            f"has {weight_count} weights", MAX_STORED_PARAMETERS, "take smaller numbers"
+        )
+    minor_count = comb(shape.d, shape.a + 1) ** 2  # none for a ≥ d
+    if weights == "attention" and minor_count > MAX_RELATION_MINORS:
+        raise too_large(
+            f"needs {minor_count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
+        )
     names: list[str] = []
     for name, row_count in row_counts.items():
         names += entry_names(name, row_count, shape.d)
@@ -156,44 +96,6 @@ def parametrization(
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
-def _row_counts(shape: LayerSizes, weights: Parametrization) -> dict[str, int]:
-    """Return the number of rows of each matrix of weights by its name; all have d columns."""
-    if weights == "attention":
-        return {"A": shape.d, "V": shape.d_out}
-    return {"Q": shape.a, "K": shape.a, "V": shape.d_out}
-
-
-def _check_weight_count(count: int) -> None:
-    """Raise TooLargeError if a case with this number of weights cannot be stored."""
-    if count > MAX_STORED_PARAMETERS:
-        raise _too_large(f"has {count} weights", MAX_STORED_PARAMETERS, "take smaller numbers")
-
-
-def _check_minor_count(shape: LayerSizes) -> None:
-    """Raise TooLargeError if A has too many (a+1)-minors; it has none for a ≥ d."""
-    count = comb(shape.d, shape.a + 1) ** 2
-    if count > MAX_RELATION_MINORS:
-        raise _too_large(
-            f"needs {count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
-        )
-
-
-def images(
-    shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials, coordinates: CoordinateSystem
-) -> dict[str, PolyElement]:
-    """Return the function coordinates of weights (A, V) over any polynomial ring, by name.
-
-    ``A`` and ``V`` are lists of rows; names are in the order of the parametrization.
-    """
-    if coordinates == "full":
-        return _full_coordinates(shape, A, V)
-    values = {}
-    for index in check_deadline_in(indices(shape)):
-        value = coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
-        values[reduced_name(index)] = value
-    return values
-
-
 def orbit_closure_map(
     orbit: Orbit, shape: LayerSizes, coordinates: CoordinateSystem | None = None
 ) -> PolynomialMap:
@@ -202,8 +104,7 @@ def orbit_closure_map(
     For an orbit (r, s, m) its parameters are the entries of vectors b_1, …, b_{r+s−m} that span
     L + U, of q_1, …, q_r and of h_1, …, h_s. The first r of the b span L, and A = Σ_p b_p q_pᵀ.
     U is spanned by s of the b: the first m, which are in L too, and all after the first r. With
-    these as u_1, …, u_s, V = Σ_k h_k u_kᵀ. ``coordinates`` are the default ones of the case when
-    left out.
+    these as u_1, …, u_s, V = Σ_k h_k u_kᵀ.
     """
     d = shape.d
     # the numbers of rows and columns of the matrices whose rows are the b, the q and the h
@@ -225,11 +126,7 @@ def orbit_closure_map(
 def _matrices_of_variables(
     source: PolynomialRing, sizes: Iterable[tuple[int, int]]
 ) -> list[MatrixOfPolynomials]:
-    """Return matrices whose entries are the variables of the ring, row by row, each used once.
-
-    ``sizes`` has the numbers of rows and columns of each matrix; the ring has as many variables as
-    the matrices have entries.
-    """
+    """Return matrices of these sizes whose entries are the variables of the ring, in order."""
     generators = iter(source.sympy_ring.gens)
     matrices = []
     for rows, columns in sizes:
@@ -238,114 +135,19 @@ def _matrices_of_variables(
 
 
 def _transposed_product(left: list[list[Any]], right: list[list[Any]]) -> list[list[Any]]:
-    """Return leftᵀ · right, for matrices over any ring with equally many rows, at least one."""
+    """Return leftᵀ · right over any ring, for matrices with at least one row."""
     right_columns = list(zip(*right, strict=True))
     # the columns of left are the rows of its transpose
     left_columns = check_deadline_in(zip(*left, strict=True))
     return [[sum(map(mul, row, column)) for column in right_columns] for row in left_columns]
 
 
-def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[str, ...]:
-    """Return the names of the function coordinates in the order of the parametrization.
-
-    Their images, which are polynomials, are not computed.
-    """
-    check_coordinates(shape, coordinates)
-    if coordinates == "reduced":
-        return tuple(map(reduced_name, indices(shape)))
-    # the range of p, q and i, the indices of the coordinates of a token
-    inputs, tokens = range(shape.d), range(shape.t)
-    names = []
-    # the monomials X_pu X_qu X_ij of (x_uᵀ A x_j)(V x_u)_k, the output k of token j
-    for k, j in product(range(shape.d_out), tokens):
-        # A set: terms with p and q exchanged have the same monomial, and for u = j, where all three
-        # factors are entries of one token, those with i, p and q in any order.
-        terms = product(tokens, inputs, inputs, inputs)
-        monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
-        names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
-    return tuple(names)
-
-
-def _monomial(u: int, p: int, q: int, i: int, j: int) -> InputMonomial:
-    """Return the monomial X_pu X_qu X_ij of the summand A_pi V_kq X_pu X_qu X_ij of the model.
-
-    It is a summand of (x_uᵀ A x_j)(V x_u)_k, in the output k of token j.
-    """
-    return tuple(sorted([(p, u), (q, u), (i, j)]))
-
-
-def _full_name(k: int, j: int, monomial: InputMonomial) -> str:
-    """Return the name of the coefficient of a monomial in output k of token j.
-
-    It is ``f_1_1_1_1_1_1_2_2`` for k = j = 0 and the monomial ((0, 0), (0, 0), (1, 1)).
-    """
-    name = "_".join(f"{p + 1}_{u + 1}" for p, u in monomial)
-    return f"f_{k + 1}_{j + 1}_{name}"
-
-
-def coordinate_name_in(index: Index, coordinates: CoordinateSystem) -> str:
-    """Return the name, in either system, of a coordinate with the value of a reduced one; t ≥ 2.
-
-    Several full coordinates have the value of c_{k,i,{p,q}}. The name is that of the coefficient of
-    x_i y_p y_q in output k of the first token x, where y is the second token.
-    """
-    if coordinates == "reduced":
-        return reduced_name(index)
-    k, i, p, q = index
-    return _full_name(k, 0, _monomial(1, p, q, i, 0))
-
-
-def entry_names(name: str, rows: int, columns: int) -> tuple[str, ...]:
-    """Return the names of the entries of a matrix, row by row: ``A_1_1``, ``A_1_2`` and so on."""
-    return tuple(f"{name}_{i + 1}_{j + 1}" for i, j in product(range(rows), range(columns)))
-
-
-def check_coordinates(shape: LayerSizes, coordinates: CoordinateSystem) -> None:
-    """Raise TooLargeError if there are more coordinates than can be stored."""
-    count = coordinate_count(shape, coordinates)
-    if count > MAX_STORED_COORDINATES:
-        advice = "take smaller numbers, or ask for its dimension"
-        raise _too_large(f"has {count} coordinates", MAX_STORED_COORDINATES, advice)
-
-
-def _too_large(count: str, limit: int, advice: str) -> TooLargeError:
-    """Return the error for a case that has more of something than ``limit``.
-
-    ``count`` is the predicate of the sentence, such as "has 5001 weights"; ``advice`` says what to
-    do instead.
-    """
-    return TooLargeError(f"this case {count}; at most {limit} can be stored: {advice}")
-
-
-def _full_coordinates(
-    shape: LayerSizes, A: MatrixOfPolynomials, V: MatrixOfPolynomials
-) -> dict[str, PolyElement]:
-    """Return the full coordinates of weights by name, by the definition of the model.
-
-    The output of token j is Σ_u (x_uᵀ A x_j)(V x_u), which is expanded in the entries of X.
-    """
-    # the range of p, q and i, the indices of the coordinates of a token
-    inputs, tokens = range(shape.d), range(shape.t)
-    values: dict[str, PolyElement] = {}
-    for k, j in product(range(shape.d_out), tokens):
-        terms: dict[InputMonomial, PolyElement] = defaultdict(int)
-        for u, p, q, i in check_deadline_in(product(tokens, inputs, inputs, inputs)):
-            terms[_monomial(u, p, q, i, j)] += A[p][i] * V[k][q]
-        for monomial in sorted(terms):
-            values[_full_name(k, j, monomial)] = terms[monomial]
-    return values
-
-
 def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
-    """Return the (a+1)-minors of a square matrix A, which vanish if its rank is at most a.
+    """Return the (a+1)-minors of a square matrix A.
 
-    There are none if A has at most a rows. Over every field they generate a prime ideal: Bruns,
-    Vetter, *Determinantal Rings*, section 2.
+    They generate a prime ideal over every field (Bruns, Vetter, *Determinantal Rings*, section 2).
     """
-    if a >= len(A):
-        return ()
-    # a + 1 of the rows, or of the columns
-    choices = list(combinations(range(len(A)), a + 1))
+    choices = list(combinations(range(len(A)), a + 1))  # none if A has at most a rows
     domain = A[0][0].ring.to_domain()
     minors = []
     for rows, columns in check_deadline_in(product(choices, repeat=2)):
@@ -355,18 +157,14 @@ def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
 
 
 def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return a map with all functions of the model as images, from weights without relations.
-
-    For α = d the weights are A and V, as A is any matrix. For α < d they are Q, K and V with α rows
-    in Q and K: then A = KᵀQ is any matrix of rank ≤ α, and more rows give no other function.
-    """
+    """Return the free parametrization."""
     fewest_rows = LayerSizes(shape.d, shape.d_out, shape.alpha, shape.t)
     return _free_parametrization(fewest_rows, coordinates)
 
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return the map of :func:`free_parametrization` for a case with a ≤ d, computed once."""
+    """Return the free parametrization of a case with a ≤ d, computed once."""
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -374,11 +172,7 @@ def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> P
 def multigraded_attention(
     shape: LayerSizes, coordinates: CoordinateSystem | None = None
 ) -> MultigradedMap:
-    """Return the free parametrization with its grading and symmetries.
-
-    The grading is by the indices k, i and p of weights and coordinates, and the symmetries are
-    permutations of these. ``coordinates`` are the default ones of the case when left out.
-    """
+    """Return the free parametrization with its grading and symmetries, by the indices k, i, p."""
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
     degrees = None
@@ -389,20 +183,12 @@ def multigraded_attention(
 
 
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
-    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
+    """Return the multidegree of each reduced coordinate in Z^d' × Z^d × Z^d, as d' + 2d integers.
 
-    The coordinate c_k_i_p_q has (e_k, e_i, e_p + e_q), with unit vectors, from the grading of
-    weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has
-    (0, e_i, 0), and K_e_p has (0, 0, e_p).
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    free : PolynomialMap
-        The free parametrization in reduced coordinates.
+    c_k_i_p_q has (e_k, e_i, e_p + e_q), from the grading of weights for which V_k_p has degree
+    (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
     """
-    # the position in a multidegree where the entries for each kind of index begin; ROLES has the
-    # kinds of the indices of a name by its letter: "kipp" for c_k_i_p_q
+    # where the entries for each kind of index begin
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
     for name in check_deadline_in(free.coordinates):
@@ -419,8 +205,7 @@ def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], 
 
     Each of them exchanges two neighbouring numbers among the outputs k, the columns i of A, or the
     indices p and q. For full coordinates i is permuted together with p and q, because all three are
-    indices of entries of X; then the generators are those of S_d' × S_d. ``free`` is the free
-    parametrization, in reduced or full coordinates.
+    indices of entries of X: the group is S_d' × S_d.
     """
     # the kinds of indices that one permutation moves, as letters: "ip" are both i and p
     moved_together = ["i", "p"]
@@ -439,11 +224,7 @@ def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], 
 
 
 def exchange_indices_in_name(name: str, roles: str, s: int) -> str:
-    """Return a name after s and s + 1 are exchanged among its indices of some kinds.
-
-    The name is that of a weight or of a reduced coordinate; ``roles`` has the letters of these
-    kinds in :data:`ROLES`. So ``A_1_2`` becomes ``A_1_3`` for the roles "i" and s = 2.
-    """
+    """Return a name with s and s + 1 exchanged: ``A_1_3`` for ``A_1_2``, the role "i" and s = 2."""
     letter, *numbers = name.split("_")
     exchange = {str(s): str(s + 1), str(s + 1): str(s)}
     new_numbers = []
@@ -460,25 +241,23 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     """Yield one lower bound for the dimension, equal to the upper bound, or nothing.
 
     The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
-    and at most two tokens; there C, of rank at most α, stands for A, and the row m for V. The
-    differential is that on all matrices C and rows m.
+    and at most two tokens; there C, of rank at most α, stands for A, and the row m for V.
 
-    If the kernel of the differential at some weights (C, m) of the block is as small as it can be,
-    and the quadratic form yᵀCy is not zero, then the kernel at generic weights of every size is as
-    small as it can be (``docs/mathematics.md#theorem-one-block``). So the dimension is that of the
-    weights on which the function depends (``weights_dimension``), less one. Nothing is yielded if
-    no random C and m have such a kernel.
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    characteristic : int
-        The characteristic of the field: a prime, or 0 for QQ.
+    If the kernel of the differential at some weights (C, m) of the block, on all matrices and rows,
+    is as small as it can be, and the quadratic form yᵀCy is not zero, then the kernel at generic
+    weights of every size is as small as it can be (``docs/mathematics.md#theorem-one-block``). So
+    the dimension is ``weights_dimension`` less one. Nothing is yielded if no random C and m have
+    such a kernel. The characteristic is a prime, or 0 for QQ.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))
     rank = min(shape.alpha, block.d)
-    largest_rank = _largest_rank_of_block(block)
+    # the kernel contains the rescaling (C, −m); and for one token all alternating matrices, whose
+    # quadratic form, all that one token sees of C, is zero
+    least_kernel = 1
+    if block.t == 1:
+        least_kernel += comb(block.d, 2)
+    largest_rank = block.d**2 + block.d - least_kernel
     source = parametrization(block, block.default_coordinates, "attention")
     # entries are all residues modulo a prime, and integers up to a bound over QQ
     bound_of_entries = characteristic or _MAX_RANDOM_INTEGER
@@ -494,47 +273,29 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
             return
 
 
-def _largest_rank_of_block(block: LayerSizes) -> int:
-    """Return the largest rank that the differential of a case with one output can have.
-
-    It is the number of entries of A and of the one row m of V, d² + d, less the dimension of a
-    kernel that the differential has at all weights (A, m).
-    """
-    # the kernel contains the rescaling (A, −m)
-    least_kernel = 1
-    if block.t == 1:
-        # and all alternating matrices, whose quadratic form, all that one token sees of A, is zero
-        least_kernel += comb(block.d, 2)
-    return block.d**2 + block.d - least_kernel
-
-
 def _random_block_weights(
     size: int, rank: int, bound: int
 ) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
-    """Yield random size × size matrices C of at most this rank, each with a random row m.
+    """Yield random matrices C of at most this rank, each with a random row m.
 
-    Entries of m, and of the factors of C, are integers from 0 to ``bound`` − 1; they are the same
-    at each call.
+    Entries of m, and of the factors of C, are integers from 0 to ``bound`` − 1, the same at each
+    call.
     """
     random = Random(_POINT_SEED)
+
+    def row() -> list[int]:
+        return [random.randrange(bound) for _ in range(size)]
+
     for _ in range(MAX_RANDOM_POINTS):
         # The rank of C = KᵀQ is at most the number of rows of K and Q.
-        K = [_random_row(size, bound, random) for _ in range(rank)]
-        Q = [_random_row(size, bound, random) for _ in range(rank)]
+        K = [row() for _ in range(rank)]
+        Q = [row() for _ in range(rank)]
         C = tuple(map(tuple, _transposed_product(K, Q)))
-        yield C, tuple(_random_row(size, bound, random))
-
-
-def _random_row(size: int, bound: int, random: Random) -> list[int]:
-    """Return a random row of ``size`` integers from 0 to ``bound`` − 1."""
-    return [random.randrange(bound) for _ in range(size)]
+        yield C, tuple(row())
 
 
 def _has_nonzero_form(C: IntegerMatrix, characteristic: int) -> bool:
-    """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic.
-
-    The characteristic is a prime, or 0 for QQ.
-    """
+    """Return whether the quadratic form yᵀCy is not zero over a field of this characteristic."""
     for i, j in combinations_with_replacement(range(len(C)), 2):
         # the coefficient of y_i y_j
         coefficient = C[i][j]

@@ -1,11 +1,10 @@
 """Which orbits are singular: by tangent spaces, from the ideal of the closure or between bounds.
 
-An orbit is singular exactly if its tangent dimension, that of the Zariski tangent space of the
-closure at the representative, exceeds the dimension of the closure. It is exact if all generators
-of the ideal are known; else it is between the number of explicit tangent vectors and a bound by
-equations of low degree (:mod:`m2bridge.families.attention.orbits.tangents`). Dimensions are those
-of cones. Orbits, and their representatives, are those of
-:mod:`m2bridge.families.attention.orbits.orbits`; all is for t ≥ 2.
+An orbit is singular exactly if its tangent dimension (tangents.py) exceeds the dimension of the
+closure. It is exact if all generators of the ideal are known, as the ideal is radical; else it is
+between the number of explicit tangent vectors and a bound by equations of low degree. Bounds that
+contradict each other or the dimension are a ContradictionError. All is for t ≥ 2. (Notation: the
+docstring of families/attention.)
 """
 
 from collections.abc import Mapping
@@ -48,28 +47,10 @@ def by_orbits(
 ) -> LocusFindings:
     """Return findings from all generators of the ideal of the closure, at a point of each orbit.
 
-    The ideal is radical, so its differentials cut out the tangent spaces. A point is singular
-    exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
-    Hypothesis: t ≥ 2.
-
-    Parameters
-    ----------
-    ideal : GeneratingSet
-        In the coordinates of the parametrization.
-    dimension : int
-        The affine dimension of the closure.
-    shape : LayerSizes
-    parametrization : PolynomialMap
-        From weights A and V.
-
-    Raises
-    ------
-    ContradictionError
-        If a tangent space is smaller than the closure.
+    The parametrization is from weights A and V, to the coordinates of the ideal.
     """
     statuses = []
     for orbit in orbits(shape):
-        # the function of the representative, in the coordinates of the ideal
         point = parametrization.evaluate(flatten(*representative(orbit, shape)))
         tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
         if tangent < dimension:
@@ -95,10 +76,9 @@ def by_orbits(
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
 
-    It is for people who run it by hand. The program computes the ideal of the closure by
-    elimination, and then the rank of the Jacobian matrix of its generators at each point,
-    independently of :func:`by_orbits`. Its answers are "dimension", that of the closure, and for
-    each orbit "tangent_dimension r s m". The model is one of attention, t ≥ 2.
+    It is for people who run it by hand: it computes the ideal of the closure by elimination, and
+    then the rank of the Jacobian matrix of its generators at each point, independently of
+    :func:`by_orbits`. Its answers are "dimension", of the closure, and "tangent_dimension r s m".
     """
     assert isinstance(model, LayerSizes)
     # only linearly independent coordinates: the others are combinations of them
@@ -114,17 +94,8 @@ def orbit_script(model: Model, *, field: CoefficientField) -> Script:
 def by_bounds(shape: LayerSizes) -> LocusFindings:
     """Return findings about singular orbits by tangent vectors and low equations, over QQ.
 
-    More independent tangent vectors than the dimension prove an orbit singular; equations whose
-    differentials leave no more than the dimension prove it smooth, and the dense orbit is always
-    smooth. The degree of the equations begins with the largest one that has few enough monomials
-    (:func:`default_degree`), and rises to 4 while orbits are undecided. If some are undecided in
-    the end, ``unfinished`` names them.
-    Hypothesis: t ≥ 2.
-
-    Raises
-    ------
-    ContradictionError
-        If the bounds contradict each other or the dimension.
+    The degree of the equations begins with the largest one that has few enough monomials, and rises
+    to 4 while orbits are undecided. If some are undecided in the end, ``unfinished`` names them.
     """
     try:
         tangents = orbit_tangents(shape, equations=False)
@@ -142,7 +113,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first_degree, MAX_SEARCHED_DEGREE + 1):
             try:
-                findings = _findings_up_to_degree(degree, tangents, shape)
+                upper = tangent_upper_bounds(shape, degree)
+                method = f"tangent bounds (degree ≤ {degree})"
+                findings = _findings_by_bounds(method, tangents, upper, shape)
                 if not findings.unfinished:
                     break
                 # equations of the next degree take many times as long
@@ -154,45 +127,13 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     return findings
 
 
-def _findings_up_to_degree(
-    degree: int, tangents: Mapping[Orbit, OrbitTangents], shape: LayerSizes
-) -> LocusFindings:
-    """Return the findings from tangent vectors at some orbits and equations up to a degree.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit was reached before the first equations.
-    ContradictionError
-        If the bounds contradict each other or the dimension.
-    """
-    upper = tangent_upper_bounds(shape, degree)
-    return _findings_by_bounds(f"tangent bounds (degree ≤ {degree})", tangents, upper, shape)
-
-
 def _findings_by_bounds(
     method: str,
     tangents: Mapping[Orbit, OrbitTangents],
     upper: Mapping[Orbit, int],
     shape: LayerSizes,
 ) -> LocusFindings:
-    """Return the findings from tangent vectors and from upper bounds, by orbit.
-
-    Parameters
-    ----------
-    method : str
-        The name of the method.
-    tangents : mapping from Orbit to OrbitTangents
-        Tangent spaces at some orbits, the dense one among them.
-    upper : mapping from Orbit to int
-        Upper bounds for tangent dimensions, where they are known.
-    shape : LayerSizes
-
-    Raises
-    ------
-    ContradictionError
-        If the bounds contradict each other or the dimension.
-    """
+    """Return the findings from tangent vectors at some orbits, and upper bounds where known."""
     # the dense orbit is always among them, and has the dimension of the closure
     dimension = max(tangent.dimension for tangent in tangents.values())
     statuses = []

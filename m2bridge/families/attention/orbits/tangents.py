@@ -1,18 +1,22 @@
 """Tangent spaces at a representative of an orbit: from within by vectors, from outside by
 equations.
 
-Weights and function coordinates are sparse: mappings from index to integer. All is exact and over
-QQ, for t ≥ 2.
+The tangent dimension at an orbit is the dimension of the Zariski tangent space of the closure at
+the representative. Two tangent maps are needed there, with ranks that are sums over weights of a
+torus (weight_spaces.py):
 
-Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, mostly ``shape``, and
-α = min(a, d). Weights are a d×d matrix A of rank at most α and a d'×d matrix V. l_i = Σ_p A_pi y_p,
-from column i of A, and v_k = Σ_q V_kq y_q, from row k of V, are linear forms; they span L and U. A
-function is given, for t ≥ 2, by its reduced coordinates c_{k,i,p,q}, p ≤ q: the coefficient of
-y_p y_q in l_i v_k. The parametrization f, which is bilinear, takes (A, V) to these. The orbit
-(r, s, m) has the functions with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the
-weights that :func:`.representative` returns. The closure is that of the image of f; the tangent
-dimension at an orbit is that of the Zariski tangent space of the closure at the representative.
-Dimensions are those of cones.
+* the action of the group: an element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives
+  f(XA + AY, V) + f(A, V Xᵀ + ZV), and the rank is the dimension of the orbit;
+* the differential of f on the Zariski tangent space of the source {rk A ≤ α} × {V}: (B, W) has the
+  image f(B, V) + f(A, W). All B are tangent where rk A < α, as the derivatives of all (α+1)-minors
+  vanish there, and for α = d; else the B are XA + AY (Harris, *Algebraic Geometry*, Example 14.16).
+
+Images of the differential at all preimages, and limits of these, are tangent vectors of the
+closure: a bound from below. Equations bound the tangent dimension from above. Where both meet, it
+is proved; where the bound by equations is the dimension, the orbit is smooth. The tangent dimension
+is upper semicontinuous: on an orbit it is at least as large as on any orbit whose closure contains
+it. Weights and functions are sparse, mappings from index to integer; all is exact over QQ, for
+t ≥ 2. (Notation: the docstring of families/attention.)
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,19 +29,20 @@ from types import MappingProxyType
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.orbits.fibres import fibre_points
-from m2bridge.families.attention.orbits.orbits import Orbit, dense_first, orbits, representative
-from m2bridge.families.attention.orbits.parametrization import (
+from m2bridge.families.attention.orbits.coordinates import (
     FunctionCoordinates,
     Sparse,
     function_coordinates,
     indices,
-    multigraded_attention,
     sparse_matrix,
 )
+from m2bridge.families.attention.orbits.fibres import fibre_points
+from m2bridge.families.attention.orbits.orbits import Orbit, dense_first, orbits, representative
+from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.weight_spaces import (
     Direction,
     IndexClasses,
+    IndexPair,
     RanksByWeight,
     WeightSpaces,
 )
@@ -52,66 +57,48 @@ MAX_BOUND_MONOMIALS = 125_000
 
 
 def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
-    """Return the affine dimension of the orbit: the rank of the tangent map of the group action.
-
-    At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
-    (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
-    f(XA + AY, V) + f(A, V Xᵀ + ZV). A torus fixes the representative, and unit matrices are
-    homogeneous for it; so the rank is a sum over weights of the torus (:class:`.WeightSpaces`).
-    """
+    """Return the affine dimension of the orbit: the rank of the tangent map of the group action."""
     classes = IndexClasses.of(orbit, shape)
     return _ranks_of_action(classes.kept()).total(classes)
 
 
 @lru_cache(maxsize=4096)
 def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
-    """Return the ranks of the tangent map of the group action, where the classes are ``kept``.
-
-    They are the numbers of symbols that :meth:`IndexClasses.kept` returns.
-    """
+    """Return the ranks of the tangent map of the group action, for numbers of kept symbols."""
     spaces = WeightSpaces.of(kept)
     image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
     return spaces.ranks(spaces.unit_matrices(), image_of)
 
 
 def _image_of_unit_matrix(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
-
-    E_ij has the entry 1 in row i and column j, and zeros elsewhere. The space of the direction is
-    "X", "Y" or "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
-    """
+    """Return the tangent vector at f(A, V) that a unit matrix of the Lie algebra gives."""
     i, j = direction.place
+    if direction.space == "Z":
+        return function_coordinates(A, _unit_matrix_times(V, i, j))
+    image = _image_of_tangent_vector(direction.space, direction.place, A, V)
     if direction.space == "X":
-        # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
-        moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
-        image = function_coordinates(_unit_matrix_times(A, i, j), V)
-        # a Counter adds the values
-        image.update(function_coordinates(A, moved_v))
-        return image
-    if direction.space == "Y":
-        return function_coordinates(_times_unit_matrix(A, i, j), V)
-    return function_coordinates(A, _unit_matrix_times(V, i, j))
+        # X moves V, too, to V Xᵀ; a Counter adds the values
+        image.update(function_coordinates(A, _times_unit_matrix(V, j, i)))
+    return image
 
 
 def _unit_matrix_times(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """Return the product E_ij · matrix: its row i is row j of the matrix, all others are zero."""
+    """Return the product E_ij · matrix, whose row i is row j of the matrix."""
     return {(i, column): entry for (row, column), entry in matrix.items() if row == j}
 
 
 def _times_unit_matrix(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
-    """Return the product matrix · E_ij: its column j is column i of the matrix, the rest zero."""
+    """Return the product matrix · E_ij, whose column j is column i of the matrix."""
     return {(row, j): entry for (row, column), entry in matrix.items() if column == i}
 
 
+def source_is_smooth(orbit: Orbit, shape: LayerSizes) -> bool:
+    """Return whether the variety of matrices of rank ≤ α is smooth at the A of the orbit."""
+    return shape.alpha in (shape.d, orbit.r)
+
+
 def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
-    """Return the dimension of the Zariski tangent space of the source at the representative.
-
-    The source is the affine variety {rk A ≤ α} × {V}. For α < d its first factor is smooth exactly
-    at rank α, with tangent space {XA + AY}; at lower rank its tangent space is the space of all
-    matrices, as it is everywhere for α = d.
-
-    Source: Harris, *Algebraic Geometry: A First Course*, Example 14.16.
-    """
+    """Return the dimension of the Zariski tangent space of the source at the representative."""
     of_V = shape.d * shape.d_out
     if orbit.r < shape.alpha:
         return shape.d**2 + of_V
@@ -121,31 +108,19 @@ def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 def _differential_images(
     A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
 ) -> Iterator[FunctionCoordinates]:
-    """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
+    """Yield the images of a spanning set of the tangent space of the source at (A, V).
 
-    The source is {rk A ≤ α} × {V}, and (A, V) any point of the source whose function is in the
-    orbit. The differential of f maps the tangent vector (B, W) to f(B, V) + f(A, W).
+    (A, V) is any point of the source whose function is in the orbit.
     """
-    all_are_tangent = _all_are_tangent(orbit, shape)
-    # first the tangent vectors (B, 0), and then all (0, W)
-    for i, j in product(range(shape.d), repeat=2):
-        if all_are_tangent:
-            yield function_coordinates({(i, j): 1}, V)
-        else:
-            # the tangent space is spanned by all E_ij A and A E_ij
-            yield function_coordinates(_unit_matrix_times(A, i, j), V)
-            yield function_coordinates(_times_unit_matrix(A, i, j), V)
-    for entry in product(range(shape.d_out), range(shape.d)):
-        yield function_coordinates(A, {entry: 1})
+    spaces_moving_A = ["A"] if _all_are_tangent(orbit, shape) else ["X", "Y"]
+    for i, j, space in product(range(shape.d), range(shape.d), spaces_moving_A):
+        yield _image_of_tangent_vector(space, (i, j), A, V)
+    for k, q in product(range(shape.d_out), range(shape.d)):
+        yield _image_of_tangent_vector("V", (k, q), A, V)
 
 
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
-    """Return the rank at the representative of the differential of the parametrization.
-
-    The differential, (B, W) ↦ f(B, V) + f(A, W), is that on the Zariski tangent space of the source
-    {rk A ≤ α} × {V}. A torus fixes the representative, so the rank of the differential is a sum
-    over weights of the torus (:class:`.WeightSpaces`).
-    """
+    """Return the rank at the representative of the differential of the parametrization."""
     classes = IndexClasses.of(orbit, shape)
     all_are_tangent = _all_are_tangent(orbit, shape)
     return _ranks_of_differential(classes.kept(), all_are_tangent).total(classes)
@@ -153,11 +128,7 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
 
 @lru_cache(maxsize=4096)
 def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
-    """Return the ranks of the differential on the tangent space of the source.
-
-    ``kept`` has the numbers of symbols that :meth:`IndexClasses.kept` returns; ``all_are_tangent``
-    says whether all d×d matrices are tangent to {rk A ≤ α} (:func:`_all_are_tangent`).
-    """
+    """Return the ranks of the differential on the tangent space, for numbers of kept symbols."""
     spaces = WeightSpaces.of(kept)
     directions = list(spaces.entries_of_v())
     if all_are_tangent:
@@ -165,31 +136,33 @@ def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksBy
     else:
         # the tangent vectors XA and AY; matrices Z move V only
         directions += [matrix for matrix in spaces.unit_matrices() if matrix.space != "Z"]
-    return spaces.ranks(directions, partial(_image_of_tangent_vector, A=spaces.A, V=spaces.V))
+    return spaces.ranks(
+        directions,
+        lambda direction: _image_of_tangent_vector(
+            direction.space, direction.place, spaces.A, spaces.V
+        ),
+    )
 
 
-def _image_of_tangent_vector(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return the image of a tangent vector of the source at (A, V), under the differential.
+def _image_of_tangent_vector(
+    space: str, place: IndexPair, A: Sparse, V: Sparse
+) -> FunctionCoordinates:
+    """Return the image under the differential at (A, V) of a unit matrix in a space.
 
-    The direction is a matrix of the space "A" or "V", which is the tangent vector; or a matrix X or
-    Y of the Lie algebra, for the tangent vector XA or AY.
+    The matrix is itself the tangent vector in "A" or "V"; in "X" or "Y" it is XA or AY.
     """
-    i, j = direction.place
-    if direction.space == "V":
+    i, j = place
+    if space == "V":
         return function_coordinates(A, {(i, j): 1})
-    if direction.space == "A":
+    if space == "A":
         return function_coordinates({(i, j): 1}, V)
-    if direction.space == "X":
+    if space == "X":
         return function_coordinates(_unit_matrix_times(A, i, j), V)
     return function_coordinates(_times_unit_matrix(A, i, j), V)
 
 
 def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Return whether all d×d matrices are tangent to those of rank ≤ α at the representative.
-
-    They are tangent where rk A < α, because the derivatives of all (α+1)-minors vanish there; and
-    everywhere for α = d, where all matrices are allowed.
-    """
+    """Return whether all d×d matrices are tangent to {rk A ≤ α} at the representative."""
     return orbit.r < shape.alpha or shape.alpha == shape.d
 
 
@@ -207,11 +180,8 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
 
     Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
-    # the positions of the entry 1 of q'
-    positions = range(shape.d)
-    if shape.alpha == 1:
-        positions = range(1)
-    for b, w, i in product(range(shape.d), range(shape.d), positions):
+    columns_of_A = range(1 if shape.alpha == 1 else shape.d)  # where q' has its entry 1
+    for b, w, i in product(range(shape.d), range(shape.d), columns_of_A):
         yield function_coordinates({(b, i): 1}, {(0, w): 1})
     for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
         yield function_coordinates({(w, 0): 1}, {(k, c): 1})
@@ -220,12 +190,10 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
 def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     """Return a lower bound for the tangent dimension of the closure at the representative.
 
-    It is the dimension of the span of the images of the differential at all preimages (A, V). For
-    the orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
-    these are tangent vectors of the closure. Where the source is smooth, the differential takes its
-    tangent vectors to such. Where rk A < α < d, the tangent space of the source is spanned by
-    directions that move V, and directions that move A by a B of rank 1; the line A + sB stays in
-    the source, so its image is a curve in the closure.
+    It is the dimension of the span of the images of the differential at all preimages (A, V); for
+    the orbit (1, 1, 1), where two preimages come together, with limits of such images. All these
+    are tangent vectors of the closure, also where the source is not smooth, rk A < α < d: there a
+    B of rank 1 is a direction of a line A + sB in the source.
     """
     vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
@@ -240,41 +208,13 @@ def tangent_upper_bounds(
     max_degree: int | None = None,
     lower: Mapping[Orbit, int] = MappingProxyType({}),
 ) -> dict[Orbit, int]:
-    """Return upper bounds for the tangent dimension of the closure at each orbit, exact over QQ.
+    """Return upper bounds for the tangent dimensions, by equations of degree ≤ max_degree.
 
-    The bound is the dimension of the kernel of the differentials of all equations of degree ≤
-    max_degree, which contains the Zariski tangent space. So where it equals the dimension of the
-    closure, the orbit is proved smooth; where it is larger, nothing is proved.
-
-    Parameters
-    ----------
-    shape : LayerSizes
-        With t ≥ 2.
-    max_degree : int, optional
-        When left out, the largest one ≤ 4 with few enough monomials (:func:`default_degree`).
-    lower : mapping from Orbit to int, optional
-        Proved lower bounds, which save equations: they change no result.
-
-    Returns
-    -------
-    dict from Orbit to int
-        One affine dimension for each orbit of nonzero functions. Empty for ``max_degree`` 0, or if
-        it is left out and even quadrics have too many monomials. Within a limit of
-        :mod:`m2bridge.limits` the bounds may be by equations of lower degrees, and at some orbits.
-
-    Raises
-    ------
-    MethodUnavailableError
-        For t = 1, where orbits classify no functions.
-    TimeLimitError
-        If the limit was reached before the first equations.
-
-    Source: Eisenbud, *Commutative Algebra*, Theorem 16.19.
-
-    Examples
-    --------
-    >>> tangent_upper_bounds(SingleLayerAttention(2, 1), 4)[Orbit(2, 1, 1)]
-    5
+    The bound is the dimension of the kernel of their differentials, which contains the Zariski
+    tangent space (Eisenbud, *Commutative Algebra*, Theorem 16.19). ``lower`` has proved lower
+    bounds, which save equations and change no result. Without ``max_degree`` it is
+    :func:`default_degree`; where this is 0 there are no bounds. After a limit on time, bounds are
+    by equations of lower degrees or at some orbits only; before the first equations it is raised.
     """
     if shape.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only")
@@ -284,8 +224,19 @@ def tangent_upper_bounds(
     if degree < 1:
         # no degree has few enough monomials
         return {}
-    points = _coordinates_by_orbit(shape)
-    equations = _equations_at_points(shape, degree)
+    # all coordinates of each representative, zeros among them; orbits in the closure of another
+    # one come first, as r + s + dim (L + U) is smaller there
+    points: dict[Orbit, tuple[int, ...]] = {}
+    by_size = sorted(orbits(shape), key=lambda orbit: orbit.r + orbit.s + orbit.span)
+    for orbit in check_deadline_in(by_size):
+        values = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
+        points[orbit] = tuple(values[index] for index in indices(shape))
+    source = shape
+    if degree <= shape.alpha:
+        # equations of degree ≤ α hold for all matrices A
+        # (docs/completeness.md#proposition-low-degree)
+        source = replace(shape, a=shape.d)
+    equations = EquationsAtPoints.of(multigraded_attention(source), degree)
     # at each orbit the gradients of all equations so far, and the bound that they give, which
     # becomes smaller with the degree n
     gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
@@ -305,51 +256,8 @@ def tangent_upper_bounds(
     return bounds
 
 
-def _equations_at_points(shape: LayerSizes, degree: int) -> EquationsAtPoints:
-    """Return the equations of the closure of degree at most ``degree``, to be used at points."""
-    source = shape
-    if degree <= shape.alpha:
-        # Equations of degree ≤ α are those of all matrices
-        # (docs/completeness.md#proposition-low-degree).
-        source = replace(shape, a=shape.d)
-    return EquationsAtPoints.of(multigraded_attention(source), degree)
-
-
-def _coordinates_by_orbit(shape: LayerSizes) -> dict[Orbit, tuple[int, ...]]:
-    """Return the reduced coordinates of the representative of each orbit.
-
-    An orbit comes after those in its closure.
-    """
-    # orbits in the closure have smaller ranks
-    in_order = sorted(orbits(shape), key=_sum_of_ranks)
-    return {
-        orbit: _representative_coordinates(orbit, shape) for orbit in check_deadline_in(in_order)
-    }
-
-
-def _sum_of_ranks(orbit: Orbit) -> int:
-    """Return r + s + dim (L + U), which is smaller for all other orbits in the closure.
-
-    None of the three numbers is larger there, and they determine the orbit.
-    """
-    return orbit.r + orbit.s + orbit.span
-
-
-def _representative_coordinates(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
-    """Return all reduced coordinates of the orbit's representative, in the parametrization's order.
-
-    Coordinates that are zero are among them.
-    """
-    values = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
-    return tuple(values[index] for index in indices(shape))
-
-
 def default_degree(shape: LayerSizes) -> int:
-    """Return the degree up to which equations bound tangent spaces within seconds.
-
-    It is the largest N ≤ 4 with at most :data:`MAX_BOUND_MONOMIALS` monomials of degree N; 0 if
-    already N = 2 has more.
-    """
+    """Return the largest degree N ≤ 4 with at most MAX_BOUND_MONOMIALS monomials; else 0."""
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
     if degree == 1:
@@ -360,45 +268,19 @@ def default_degree(shape: LayerSizes) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitTangents:
-    """The tangent spaces at one orbit.
+    """The tangent spaces at one orbit."""
 
-    Parameters
-    ----------
-    dimension : int
-        Affine dimension of the orbit in function space, by the tangent map of the group action.
-    critical : bool
-        Whether the differential of the projective parametrization is not injective, by its rank.
-    known : Bounds
-        The tangent dimension of the closure: at least the number of explicit independent tangent
-        vectors, at most the bound by proved equations.
-    witness : Orbit
-        The orbit at which these vectors are tangent; its closure contains this one.
-    """
-
-    dimension: int
-    critical: bool
-    known: Bounds
-    witness: Orbit
+    dimension: int  # of the orbit
+    critical: bool  # whether the differential of the projective parametrization is not injective
+    known: Bounds  # the tangent dimension, by tangent vectors and proved equations
+    witness: Orbit  # the orbit at which these vectors are tangent; its closure contains this one
 
 
 def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """Return the tangent spaces at all orbits, or at some if a limit on time was reached.
+    """Return the tangent spaces at all orbits; upper bounds only with ``equations``.
 
-    The dense orbit is always among them.
-
-    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
-    whose closure contains it. Hypothesis: t ≥ 2.
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    equations : bool
-        Whether upper bounds are computed, by equations.
-
-    Raises
-    ------
-    TimeLimitError
-        If the time does not suffice for the dense orbit.
+    After a limit on time they are at some orbits, the dense one among them; if the time did not
+    even suffice for this one, the limit is raised.
     """
     dense, *smaller_orbits = dense_first(shape)
     # what the tangent vectors at each orbit prove about this orbit
@@ -425,11 +307,8 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
 def _witnesses(own_tangents: Mapping[Orbit, OrbitTangents]) -> dict[Orbit, Orbit]:
     """Return for each orbit the one with the most tangent vectors whose closure contains it.
 
-    Where several have this number of vectors it is the orbit itself if it is one of them, and else
-    the last of them in the order of (r, s, m). ``own_tangents`` has the tangent spaces at some
-    orbits, with the numbers of tangent vectors at each as lower bounds.
+    Of several it is the orbit itself if it is one of them, and else the largest (r, s, m).
     """
-    # the orbit with the most tangent vectors first, and of several with this number the last one
     by_vectors = sorted(
         own_tangents, key=lambda orbit: (own_tangents[orbit].known.value, orbit), reverse=True
     )
@@ -444,19 +323,15 @@ def _witnesses(own_tangents: Mapping[Orbit, OrbitTangents]) -> dict[Orbit, Orbit
 
 
 def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
-    """Return what tangent vectors at the orbit itself prove about its tangent space.
-
-    The orbit is critical if the kernel of the differential is larger than the line of the rescaling
-    (A, −V), which is zero on the projective source. The lower bound is the rank of the differential
-    where there is one preimage. For rk A = rk V = 1 there are two preimages, or limits where the
-    two come together; then :func:`tangent_lower_bound` takes all these tangent vectors together.
-    """
+    """Return what tangent vectors at the orbit itself prove about its tangent space."""
     rank = differential_rank(orbit, shape)
     bound = rank
     if orbit.r == orbit.s == 1:
+        # only here there are two preimages, or limits where the two come together
         bound = tangent_lower_bound(orbit, shape)
     return OrbitTangents(
         dimension=orbit_dimension(orbit, shape),
+        # the line of the rescaling (A, −V) is in the kernel, and zero on the projective source
         critical=rank < source_tangent_dimension(orbit, shape) - 1,
         known=Bounds.at_least(bound),
         witness=orbit,

@@ -31,6 +31,12 @@ nothing to add, as every coordinate of their images has an index of that symbol.
 the same few matrices.
 
 Source: Fulton, Harris, *Representation Theory*, sections 1.2 and 1.3.
+
+In weights, rows and columns begin with 0. At the representative L and U are spanned by unit
+vectors; except that for m = 0 the first row of V is e_0 + e_r, with e_0 in L. The entries 1 are
+A_pp for p < r, and V_kq for k < s with one q for each k (two for k = 0 and m = 0). Torus elements
+that fix A_pp = 1 have u_p = −t_p, and those that fix V_kq = 1 have v_k = −t_q; so t_0 = t_r for
+m = 0, which is the symbol "twice". All other characters are free.
 """
 
 from collections import Counter, defaultdict
@@ -40,8 +46,8 @@ from itertools import product
 from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import sparse_rank
+from m2bridge.families.attention.orbits.coordinates import FunctionCoordinates, Sparse
 from m2bridge.families.attention.orbits.orbits import Orbit
-from m2bridge.families.attention.orbits.parametrization import FunctionCoordinates, Sparse
 from m2bridge.families.attention.sizes import LayerSizes
 
 CHOSEN_SYMBOLS = 2
@@ -52,17 +58,9 @@ two more of a coordinate.
 """
 
 TorusSymbol = tuple[str, int]
-"""A basic character of the torus that fixes the representative: the name of its class, and its
-number in the class, from 0 on, such as ("L", 2).
-
-Permutations of indices that fix the representative permute the symbols of a class.
-"""
+"""The name of a class, and the number of the symbol in it, from 0 on, such as ("L", 2)."""
 TorusWeight = tuple[tuple[TorusSymbol, int], ...]
-"""The symbols of a weight with their coefficients, which are not zero, in increasing order.
-
-With the symbols t and t' of the class L the weight t − t' is ((("L", 0), 1), (("L", 1), −1)); the
-weight zero is ().
-"""
+"""Symbols with coefficients that are not zero, sorted, as ((("L", 0), 1), (("L", 1), −1)); ()."""
 WeightKind = tuple[tuple[str, int], ...]
 """The classes of the symbols of a weight, with their coefficients, sorted."""
 IndexPair = tuple[int, int]
@@ -72,27 +70,16 @@ IndexPair = tuple[int, int]
 class IndexClasses(NamedTuple):
     """The numbers of symbols in each class, at the representative of an orbit.
 
-    At the representative the column space L of A and the row space U of V are spanned by unit
-    vectors; except that for m = dim L ∩ U = 0 the first row of V is a sum e_p + e_q, with e_p in L.
     The symbol of an index p, of rows of A and columns of V, is in the class of those spaces that
-    contain e_p; except that for m = 0 the two indices p and q of the first row of V share the one
-    symbol "twice" (:class:`WeightSpaces`).
-
-    Parameters
-    ----------
-    in_both, in_l, in_u, in_neither : int
-        The numbers of indices p with e_p in L and U, in L only, in U only, and in neither, without
-        the two of the symbol "twice".
-    free_inputs, free_outputs : int
-        The numbers of zero columns of A, and of zero rows of V.
+    contain e_p, but for the two indices with the symbol "twice".
     """
 
     in_both: int
-    in_l: int
+    in_l: int  # in L only
     in_u: int
     in_neither: int
-    free_inputs: int
-    free_outputs: int
+    free_inputs: int  # zero columns of A
+    free_outputs: int  # zero rows of V
 
     @classmethod
     def of(cls, orbit: Orbit, shape: LayerSizes) -> "IndexClasses":
@@ -127,32 +114,22 @@ class IndexClasses(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A unit matrix in the Lie algebra gl_d × gl_d × gl_d', or in the space of A or V.
+    """A unit matrix in the Lie algebra gl_d × gl_d × gl_d', or in the space of A or V."""
 
-    Parameters
-    ----------
-    space : str
-        "X", "Y" or "Z" for the three factors of the Lie algebra, "A" or "V" for weights.
-    place : pair of int
-        The row and the column of the entry 1.
-    symbol : TorusSymbol
-        The symbol of the row.
-    weight : TorusWeight
-        The weight of the direction; () for the weight zero.
-    """
-
-    space: str
-    place: IndexPair
-    symbol: TorusSymbol
-    weight: TorusWeight
+    space: str  # "X", "Y" or "Z" for the factors of the Lie algebra, "A" or "V" for weights
+    place: IndexPair  # of the entry 1
+    symbol: TorusSymbol  # of the row
+    weight: TorusWeight  # () for the weight zero
 
 
 ImageOfDirection = Callable[[Direction], FunctionCoordinates]
 """A linear map from directions to functions."""
+PermutedSet = tuple[str, str, IndexPair | None]
+"""A class of symbols, a space of directions, and for the class "twice" their place."""
 
 
 def _sum_of_symbols(*multiples: tuple[TorusSymbol, int]) -> TorusWeight:
-    """Return the weight that is the sum of these multiples, pairs of a symbol and its factor."""
+    """Return the weight that is the sum of these multiples of symbols."""
     total: Counter[TorusSymbol] = Counter()
     for symbol, coefficient in multiples:
         total[symbol] += coefficient
@@ -160,34 +137,21 @@ def _sum_of_symbols(*multiples: tuple[TorusSymbol, int]) -> TorusWeight:
 
 
 def _diagonal_pairs(symbols: Sequence[TorusSymbol]) -> list[IndexPair]:
-    """Return the pairs (i, i) for the positions i of a list of symbols, from 0 on."""
+    """Return the pairs (i, i) for the positions of symbols."""
     return [(i, i) for i in range(len(symbols))]
 
 
 @dataclass(frozen=True, slots=True)
 class RanksByWeight:
-    """The ranks on directions of each weight, which give those of all orbits of the same kind.
+    """The ranks on directions of each weight, from which the total of an orbit is made."""
 
-    Parameters
-    ----------
-    of_kinds : dict of WeightKind to int
-        For each kind of weights that are not zero the rank for one weight.
-    on_sums : int
-        For the weight zero: the rank on all sums of directions over a class.
-    on_differences : dict of str to int
-        For the weight zero, by the name of a class: the rank on all differences of two directions
-        that belong to the first two symbols.
-    """
-
-    of_kinds: dict[WeightKind, int]
-    on_sums: int
+    of_kinds: dict[WeightKind, int]  # for one weight of each kind that is not zero
+    on_sums: int  # for the weight zero, on sums of directions over a class
+    # for the weight zero, by class: on differences of directions of the first two symbols
     on_differences: dict[str, int]
 
     def total(self, classes: IndexClasses) -> int:
-        """Return the rank on all directions, where the classes have these numbers of symbols.
-
-        ``classes`` has the :meth:`IndexClasses.kept` for which the ranks were computed.
-        """
+        """Return the rank on all directions, for classes with the kept numbers of these ranks."""
         sizes = classes.sizes()
         total = self.on_sums
         for name, rank in self.on_differences.items():
@@ -199,25 +163,14 @@ class RanksByWeight:
 
 @dataclass(frozen=True, slots=True)
 class WeightSpaces:
-    """The characters of all indices at the representative of an orbit, and their symmetries.
+    """The characters of all indices at the representative of an orbit, which has entries 0 and 1.
 
-    Indices begin with 0. All entries of the representative are 0 or 1. The entries 1 are A_pp for
-    p < r, and V_kq for k < s with one q for each k; but for m = 0 the row k = 0 has two, V_00 and
-    V_0r. The torus elements that fix A_pp = 1 have u_p = −t_p, and those that fix V_kq = 1 have
-    v_k = −t_q; so t_0 = t_r for m = 0. All other characters are free.
-
-    Parameters
-    ----------
-    variables : tuple of TorusSymbol
-        The symbol t_p for each p, an index of rows of A and of columns of V.
-    inputs, outputs : tuple of (TorusSymbol, int)
-        The characters u_i for each column i of A, and v_k for each row k of V. Each is a symbol
-        with the factor 1 or −1.
-    A, V : mapping from pair of int to int
-        The nonzero entries of the representative.
+    Methods that yield directions yield all with weight zero, and all with a weight of chosen
+    symbols only.
     """
 
-    variables: tuple[TorusSymbol, ...]
+    variables: tuple[TorusSymbol, ...]  # t_p, for rows of A and columns of V
+    # u_i for columns of A, and v_k for rows of V: a symbol with the factor 1 or −1
     inputs: tuple[tuple[TorusSymbol, int], ...]
     outputs: tuple[tuple[TorusSymbol, int], ...]
     A: Sparse
@@ -227,9 +180,8 @@ class WeightSpaces:
     def of(cls, classes: IndexClasses) -> "WeightSpaces":
         """Return the characters where the classes have these numbers of symbols.
 
-        The indices p of rows of A and columns of V are in the order: those of L, with those of both
-        L and U first, those of U only, and those of neither. Columns of A and rows of V that are
-        zero come after all others.
+        Indices p are in the order: in L and U, in L only, in U only, in neither. Zero columns of A
+        and zero rows of V come last.
         """
         symbols = {}
         for name, size in classes.sizes().items():
@@ -254,12 +206,7 @@ class WeightSpaces:
         return cls(tuple(variables), tuple(inputs), tuple(outputs), A, V)
 
     def unit_matrices(self) -> Iterator[Direction]:
-        """Yield unit matrices E_ij of gl_d × gl_d × gl_d'.
-
-        The factor "X", "Y" or "Z" is the one to which E_ij belongs; (X, Y, Z) moves (A, V) to
-        (XA + AY, V Xᵀ + ZV). All E_ij with weight zero are yielded, and all with a weight of chosen
-        symbols only.
-        """
+        """Yield unit matrices of the Lie algebra; (X, Y, Z) moves (A, V) to (XA + AY, VXᵀ + ZV)."""
         variables = self.variables
         for i, j in _pairs_of_chosen_symbols(variables, variables, _diagonal_pairs(variables)):
             weight = _sum_of_symbols((variables[i], 1), (variables[j], -1))
@@ -275,10 +222,7 @@ class WeightSpaces:
                 yield Direction(factor, (i, j), symbols[i], weight)
 
     def entries_of_a(self) -> Iterator[Direction]:
-        """Yield entries (p, i) of A, whose weights are t_p + u_i.
-
-        All with weight zero are yielded, and all with a weight of chosen symbols only.
-        """
+        """Yield entries (p, i) of A, whose weights are t_p + u_i."""
         symbols = [symbol for symbol, _ in self.inputs]
         # u_p = −t_p where A_pp = 1: the weight of A_pp is zero
         for p, i in _pairs_of_chosen_symbols(self.variables, symbols, self.A):
@@ -286,10 +230,7 @@ class WeightSpaces:
             yield Direction("A", (p, i), self.variables[p], weight)
 
     def entries_of_v(self) -> Iterator[Direction]:
-        """Yield entries (k, q) of V, whose weights are v_k + t_q.
-
-        All with weight zero are yielded, and all with a weight of chosen symbols only.
-        """
+        """Yield entries (k, q) of V, whose weights are v_k + t_q."""
         symbols = [symbol for symbol, _ in self.outputs]
         # v_k = −t_q where V_kq = 1
         for k, q in _pairs_of_chosen_symbols(symbols, self.variables, self.V):
@@ -297,90 +238,43 @@ class WeightSpaces:
             yield Direction("V", (k, q), symbols[k], weight)
 
     def ranks(self, directions: Iterable[Direction], image_of: ImageOfDirection) -> RanksByWeight:
-        """Return the ranks of the images of directions, as the module's docstring explains.
+        """Return the ranks of the images of such directions, as the file's docstring explains.
 
-        Parameters
-        ----------
-        directions : iterable of Direction
-            Directions from a set that permutations within classes map to itself: all of the set
-            with weight zero, and all with a weight of chosen symbols only.
-        image_of : callable
-            The image of a direction; it is linear, and commutes with the permutations.
+        Directions are from a set that permutations within classes map to itself; ``image_of`` is
+        linear, and commutes with the permutations.
         """
-        listed = list(directions)
-        invariant = [direction for direction in listed if not direction.weight]
-        permuted = _images_by_permuted_set(invariant, image_of)
-        sums = [_sum_of_functions(images) for images in permuted.values()]
+        # Directions of one weight of each kind: the first weight stands for all of its kind.
+        weight_of_kind: dict[WeightKind, TorusWeight] = {}
+        of_weight: defaultdict[WeightKind, list[FunctionCoordinates]] = defaultdict(list)
+        # Directions of weight zero, by sets that permutations map to themselves: one direction for
+        # each symbol of a class. The class "twice" has one symbol, but two indices and four places.
+        permuted: defaultdict[PermutedSet, list[FunctionCoordinates]] = defaultdict(list)
+        for direction in directions:
+            class_name, _ = direction.symbol
+            if not direction.weight:
+                place = direction.place if class_name == "twice" else None
+                permuted[class_name, direction.space, place].append(image_of(direction))
+                continue
+            # the classes of the symbols, with their coefficients
+            kind = tuple(sorted((name, coefficient) for (name, _), coefficient in direction.weight))
+            if weight_of_kind.setdefault(kind, direction.weight) == direction.weight:
+                of_weight[kind].append(image_of(direction))
+        sums: list[FunctionCoordinates] = []
+        differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
+        for (class_name, _, _), images in permuted.items():
+            total: FunctionCoordinates = Counter()
+            for image in images:
+                total.update(image)  # a Counter adds the values
+            sums.append(total)
+            if len(images) > 1:
+                difference = Counter(images[0])
+                difference.subtract(images[1])  # a Counter subtracts the values
+                differences[class_name].append(difference)
         return RanksByWeight(
-            of_kinds=_ranks_of_kinds([d for d in listed if d.weight], image_of),
+            of_kinds={kind: sparse_rank(images) for kind, images in of_weight.items()},
             on_sums=sparse_rank(sums),
-            on_differences=_ranks_on_differences(permuted),
+            on_differences={name: sparse_rank(rows) for name, rows in differences.items()},
         )
-
-
-def _ranks_of_kinds(
-    directions: Iterable[Direction], image_of: ImageOfDirection
-) -> dict[WeightKind, int]:
-    """Return, for each kind of the weights of directions, the rank on the directions of one weight.
-
-    Weights are not zero. The first weight of a kind stands for all weights of the kind.
-    """
-    weight_of_kind: dict[WeightKind, TorusWeight] = {}
-    images: defaultdict[WeightKind, list[FunctionCoordinates]] = defaultdict(list)
-    for direction in directions:
-        # the classes of the symbols, with their coefficients
-        kind = tuple(sorted((name, coefficient) for (name, _), coefficient in direction.weight))
-        if weight_of_kind.setdefault(kind, direction.weight) == direction.weight:
-            images[kind].append(image_of(direction))
-    return {kind: sparse_rank(of_one_weight) for kind, of_one_weight in images.items()}
-
-
-class PermutedSet(NamedTuple):
-    """A set of directions of weight zero, one for each symbol of a class, permuted as these are.
-
-    Parameters
-    ----------
-    class_name : str
-        The class of the symbols.
-    space : str
-        The space of the directions (:class:`Direction`).
-    place : pair of int or None
-        The place of the only direction of the class "twice", whose symbol has two indices and so
-        four places; ``None`` in other classes.
-    """
-
-    class_name: str
-    space: str
-    place: IndexPair | None
-
-
-def _images_by_permuted_set(
-    directions: Iterable[Direction], image_of: ImageOfDirection
-) -> dict[PermutedSet, list[FunctionCoordinates]]:
-    """Return the images of directions of weight zero, by the set of directions that has them.
-
-    Permutations of symbols within their classes map each of these sets to itself.
-    """
-    images: defaultdict[PermutedSet, list[FunctionCoordinates]] = defaultdict(list)
-    for direction in directions:
-        class_name, _ = direction.symbol
-        place = direction.place if class_name == "twice" else None
-        images[PermutedSet(class_name, direction.space, place)].append(image_of(direction))
-    return images
-
-
-def _ranks_on_differences(images: dict[PermutedSet, list[FunctionCoordinates]]) -> dict[str, int]:
-    """Return, by the name of a class, the rank on differences of directions of weight zero.
-
-    They are the differences of the first two directions of each set, which belong to two symbols of
-    the class; classes with only one symbol are left out.
-    """
-    differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
-    for permuted_set, of_symbols in images.items():
-        if len(of_symbols) > 1:
-            difference = _difference_of_functions(of_symbols[0], of_symbols[1])
-            differences[permuted_set.class_name].append(difference)
-    return {name: sparse_rank(rows) for name, rows in differences.items()}
 
 
 def _pairs_of_chosen_symbols(
@@ -388,47 +282,18 @@ def _pairs_of_chosen_symbols(
 ) -> list[IndexPair]:
     """Return all pairs (row, column) with chosen symbols, and the pairs of weight zero, sorted.
 
-    ``rows`` and ``columns`` have the symbol of each row and column. The first
-    :data:`CHOSEN_SYMBOLS` of each class are chosen. ``of_weight_zero`` may leave out pairs of the
-    symbol "twice", the only one of its class, since it is chosen.
+    ``of_weight_zero`` may leave out pairs of the symbol "twice", the only one of its class, since
+    it is chosen.
     """
     chosen_rows = [i for i, (_, number) in enumerate(rows) if number < CHOSEN_SYMBOLS]
     chosen_columns = [j for j, (_, number) in enumerate(columns) if number < CHOSEN_SYMBOLS]
     return sorted({*product(chosen_rows, chosen_columns), *of_weight_zero})
 
 
-def _sum_of_functions(functions: Iterable[FunctionCoordinates]) -> FunctionCoordinates:
-    """Return the sum of functions, coordinate by coordinate; zero without any."""
-    total: FunctionCoordinates = Counter()
-    for function in functions:
-        # a Counter adds the values
-        total.update(function)
-    return total
-
-
-def _difference_of_functions(
-    left: FunctionCoordinates, right: FunctionCoordinates
-) -> FunctionCoordinates:
-    """Return the function ``left`` − ``right``."""
-    result = Counter(left)
-    # a Counter subtracts the values
-    result.subtract(right)
-    return result
-
-
 def _number_of_weights(kind: WeightKind, class_sizes: dict[str, int]) -> int:
     """Return the number of weights of a kind: of ways to choose a symbol for each coefficient.
 
-    The symbols have to be different, each in the class that belongs to its coefficient. Where two
-    coefficients of one class are equal, as in t_p + t_q, the order of the symbols does not matter:
-    for a class of n symbols there are n(n − 1)/2 such weights, and n(n − 1) weights t_p − t_q.
-
-    Parameters
-    ----------
-    kind : WeightKind
-        Names of classes with coefficients.
-    class_sizes : dict
-        The number of symbols of each class.
+    A class of n symbols has n(n − 1)/2 weights t_p + t_q, and n(n − 1) weights t_p − t_q.
     """
     # how many symbols of each class are chosen, and how many with each coefficient
     chosen_of_class: Counter[str] = Counter()

@@ -38,10 +38,7 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 
 
 def is_computed_for_verdicts(shape: LayerSizes) -> bool:
-    """Return whether the numbers of the formula are computed for a verdict: they are not too large.
-
-    This depends on the case alone, not on a limit on time.
-    """
+    """Return whether the numbers of the formula are computed for a verdict, as they are small."""
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         return False
     # the dimension of the subspaces in Y: of W, or of the planes S for α = d' = 1 < d
@@ -50,83 +47,43 @@ def is_computed_for_verdicts(shape: LayerSizes) -> bool:
         rank = 2
     # fixed points of the torus on the Grassmannian are the coordinate subspaces
     fixed_points = comb(shape.d, rank)
-    return fixed_points * _grassmannian_dimension(shape.d, rank) ** 2 <= MAX_GRASSMANNIAN_STEPS
-
-
-def _second_factor_coordinate_count(shape: LayerSizes) -> int:
-    """Return n_2 + 1, the number of homogeneous coordinates of the second factor of Y.
-
-    They are the d d' entries of V; or those of the vector q for α = d' = 1 < d, also d d' = d.
-    """
-    return shape.d * shape.d_out
-
-
-def _grassmannian_dimension(d: int, alpha: int) -> int:
-    """Return the dimension of Gr(α, d)."""
-    return alpha * (d - alpha)
+    dimension = rank * (shape.d - rank)
+    return fixed_points * dimension**2 <= MAX_GRASSMANNIAN_STEPS
 
 
 @lru_cache(maxsize=64)
 def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
-    """Return the numbers δ_n, …, δ_0 of the formula, also where its hypotheses fail.
-
-    ``None`` for large cases, by :func:`is_computed_for_verdicts`.
-
-    Examples
-    --------
-    >>> str(stated_polar_degrees(LayerSizes(2, 2)))
-    '(20, 60, 84, 68, 36, 12, 4)'
-    """
+    """Return the numbers of the formula, also where its hypotheses fail; ``None`` if too large."""
     if not is_computed_for_verdicts(shape):
         return None
     return Numbers(polar_degrees_in_chow_ring(shape))
 
 
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
-    """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
-
-    They are sums of integrals over the first factor of Y, with those over the second, a projective
-    space. The case may be larger than :func:`is_computed_for_verdicts` allows.
-    """
+    """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring; of any size."""
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
     else:  # α = d' = 1 < d
         integrals = symmetric_integrals(shape.d)
-    return polar_sums(integrals, _second_factor_coordinate_count(shape))
+    return polar_sums(integrals, shape.d * shape.d_out)
 
 
 @lru_cache(maxsize=64)
 def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
-    """Return the numbers δ_n, …, δ_0 of the formula, integrated by localization.
-
-    ``None`` for large cases, by :func:`is_computed_for_verdicts`.
-
-    Examples
-    --------
-    >>> str(localized_polar_degrees(LayerSizes(2, 2)))
-    '(20, 60, 84, 68, 36, 12, 4)'
-    """
+    """Return the numbers δ_n, …, δ_0 of the formula, by localization; ``None`` if too large."""
     if not is_computed_for_verdicts(shape):
         return None
     integrals = localized_integrals(shape)
-    return Numbers(polar_sums(integrals, _second_factor_coordinate_count(shape)))
+    return Numbers(polar_sums(integrals, shape.d * shape.d_out))
 
 
 def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
     """Return the polar degrees δ_n, …, δ_0 from integrals over both factors of Y.
 
-    Let a_j be the integrals of c_j h_1^{n_1−j} over the first factor, and b_j those of c_j
-    h_2^{n_2−j} over the second, the projective space of V, with the Chern classes c_j of the
-    tangent bundle of the factor (or of N). The integral I_j of c_j(T_Y) H^{n−j} is Σ C(n − j, n_1 −
-    j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j
-    I_j (1 + T)^{n+1−j}, a polynomial in the variable T.
-
-    Parameters
-    ----------
-    a : sequence of int
-        The integrals a_0, …, a_{n_1}.
-    coordinates : int
-        The number n_2 + 1 of entries of V; then b_j = C(n_2 + 1, j).
+    Let a_j be the integrals of c_j h_1^{n_1−j} over the first factor, and b_j = C(n_2 + 1, j) those
+    of c_j h_2^{n_2−j} over the second, the projective space of V with n_2 + 1 ``coordinates``. The
+    integral I_j of c_j(T_Y) H^{n−j} is Σ C(n − j, n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j.
+    Then δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j I_j (1 + T)^{n+1−j}.
     """
     b = [comb(coordinates, j) for j in range(coordinates)]
     # n_1 + n_2
@@ -157,17 +114,16 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     """Return the integrals a_j of c_j(T) h^{n_1−j} over P(S ⊗ K^d), for j = 0, …, n_1.
 
     S is the tautological bundle over Gr(α, d), and T the tangent bundle of P(S ⊗ K^d), a projective
-    space for α = d. For α < d the generating function Σ_j a_j u^j is a known polynomial in u,
-    :func:`_characteristic_coefficient`, divided by u^{α(α−1)} and cut off after u^{n_1}. It is
-    interpolated from values modulo a prime that is larger than twice all coefficients.
-
-    Source: ours, docs/polar-degrees.md, Proposition "A determinantal formula": Segre classes push
-    forward to the Grassmannian, where residues and Cauchy's determinant leave a sum over
-    permutations.
+    space for α = d. For α < d Σ_j a_j u^j is a known polynomial in u,
+    :func:`_characteristic_coefficient`, divided by u^{α(α−1)} and cut off after u^{n_1}
+    (docs/polar-degrees.md, Proposition "A determinantal formula"). It is interpolated from values
+    modulo a prime that is larger than twice all coefficients.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]
-    prime = _prime_above(2 * _coefficient_bound(d, alpha))
+    # Up to MAX_POLAR_DIMENSION bounds have at most a few thousand binary digits.
+    bits = (2 * _coefficient_bound(d, alpha)).bit_length()
+    prime = next(2**e - 1 for e in MERSENNE if e > bits)
     n_1 = matrices_of_rank(d, alpha) - 1
     # the values of the quotient by u
     values = {}
@@ -192,12 +148,7 @@ def _geometric_series_coefficients(d: int) -> list[int]:
 
 
 def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
-    """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α.
-
-    C and M are the d×d matrices of :func:`_matrix_c` and :func:`_matrix_m`. The result is a
-    coefficient of the characteristic polynomial of C M, up to its sign. The arguments satisfy
-    0 ≤ α ≤ d.
-    """
+    """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α."""
     ring = flint.fmpz_mod_ctx(prime)
     C = flint.fmpz_mod_mat(_matrix_c(d, u), ring)
     M = flint.fmpz_mod_mat(_matrix_m(d, u, prime), ring)
@@ -207,10 +158,7 @@ def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
 
 
 def _matrix_c(d: int, u: int) -> list[list[int]]:
-    """Return the d×d matrix with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a), as rows.
-
-    Indices are from 0 on.
-    """
+    """Return the d×d matrix with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a)."""
     powers = [(-u) ** k for k in range(2 * d)]
     rows = []
     for a in range(d):
@@ -220,10 +168,9 @@ def _matrix_c(d: int, u: int) -> list[list[int]]:
 
 
 def _matrix_m(d: int, u: int, prime: int) -> list[list[int]]:
-    """Return the d×d matrix with the entries M_bc = [y^{d−1−b−c}] φ(y) modulo the prime, as rows.
+    """Return the d×d matrix with the entries M_bc = [y^{d−1−b−c}] φ(y) modulo the prime.
 
-    Indices are from 0 on. φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
-    coefficient of y^k, which is zero for k < 0.
+    φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] the coefficient of y^k, zero for k < 0.
     """
     series = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
     # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
@@ -258,15 +205,6 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     return int(comb(d, alpha) * row_bound**alpha)
 
 
-def _prime_above(number: int) -> int:
-    """Return the first Mersenne prime of the list with more binary digits than this number.
-
-    There is one: up to MAX_POLAR_DIMENSION the bounds for coefficients have at most a few thousand
-    binary digits.
-    """
-    return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
-
-
 def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     """Return the polynomial with the value ``values[u]`` at each u, modulo the prime (Lagrange)."""
     ring = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
@@ -284,14 +222,9 @@ def localized_integrals(shape: LayerSizes) -> list[int]:
     """Return ∫ c_j(N) h^{n_1−j} over the first factor of Y, for j = 0, …, n_1, by localization.
 
     N is the tangent bundle, or the bundle that stands for it for α = d' = 1 < d. By the formula of
-    Atiyah and Bott an integral is a sum over the fixed points of a torus: the integrand there in
-    weights of the torus, divided by the product of the weights of the tangent space. Source:
-    Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
-
-    Raises
-    ------
-    ContradictionError
-        If a sum is not an integer.
+    Atiyah and Bott (*The moment map and equivariant cohomology*, 1984) an integral is a sum over
+    the fixed points of a torus: the integrand there in weights of the torus, divided by the product
+    of the weights of the tangent space.
     """
     if is_birational(shape):
         sums = _sums_over_subspaces(shape.d, shape.alpha)
@@ -310,7 +243,7 @@ def _sums_over_subspaces(d: int, alpha: int) -> list[flint.fmpq]:
     s_m(E), where c(E) s(E) = 1. What is left are integrals of c_k(E) s_m(E) c_{D−k−m} over
     Gr(α, d), of dimension D, on which the torus with the weights 1, …, d has the fixed points W.
     """
-    dimension = _grassmannian_dimension(d, alpha)  # D
+    dimension = alpha * (d - alpha)  # D, of Gr(α, d)
     rank = alpha * d  # of E
     pairs = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(pairs, flint.fmpq(0))
@@ -350,8 +283,7 @@ def _sums_over_lines_in_planes(d: int) -> list[flint.fmpq]:
     They are a coordinate plane S, with the weights a and b, and one of the lines e_a², e_a e_b and
     e_b². All integrals together are the coefficients of the powers of u in Σ_p Π_ν (h_p + ν u) /
     Π_w w, where h_p is the weight of h at p, and ν and w run through the weights of N and of the
-    tangent space there. N is S²S(1) − O + S ⊗ (K^d/S)(1): it is the tangent space with S(1) in
-    place of the dual of S.
+    tangent space there. N is the tangent space with S(1) in place of the dual of S.
     """
     total = flint.fmpq_poly([])
     for plane in check_deadline_in(combinations(range(d), 2)):
@@ -376,10 +308,8 @@ def symmetric_integrals(d: int) -> list[int]:
 
     S is the tautological bundle over Gr(2, d), and N = S²S ⊗ O(h) − O + S ⊗ (K^d/S) ⊗ O(h). The
     integral for j is the coefficient of u^j in −½ (1 + u)³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k
-    ((1 + u)^{k+1} − u^{k+1}) (y + z)^k, where φ(y) = (1 − uy)^d / (1 − 2(1 + u)y), and [y^p z^q]
-    stands for the coefficient of y^p z^q.
-
-    Source: ours, docs/polar-degrees.md, Proposition "Symmetric matrices".
+    ((1 + u)^{k+1} − u^{k+1}) (y + z)^k, where φ(y) = (1 − uy)^d / (1 − 2(1 + u)y)
+    (docs/polar-degrees.md, Proposition "Symmetric matrices").
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
     phi = _phi_coefficients(d)
@@ -392,10 +322,7 @@ def symmetric_integrals(d: int) -> list[int]:
 
 
 def _phi_coefficients(d: int) -> list[flint.fmpz_poly]:
-    """Return the coefficients of φ(y) = (1 − uy)^d / (1 − 2(1 + u)y) at y^0, …, y^{d−1}.
-
-    They are polynomials in u.
-    """
+    """Return the coefficients of φ(y) at y^0, …, y^{d−1}, polynomials in u."""
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
     coefficients = []
     coefficient = flint.fmpz_poly([])
@@ -409,8 +336,7 @@ def _phi_coefficients(d: int) -> list[flint.fmpz_poly]:
 def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
     """Return half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z).
 
-    ``phi`` has the coefficients of φ at y^0, …, y^{d−1}, polynomials in u. By the symmetry in y and
-    z half of (y − z)² can be replaced by y² − yz.
+    By the symmetry in y and z half of (y − z)² can be replaced by y² − yz.
     """
     d = len(phi)
     half = flint.fmpz_poly([])

@@ -8,7 +8,6 @@ the columns of A in addition. An orbit (r, s, m) consists of the functions with 
 and m the dimension of the intersection of the column space of A and the row space of V.
 """
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
@@ -44,29 +43,14 @@ LINEAR_SPACE = "the closure is a linear space, for d = 1"
 def no_theorem(shape: LayerSizes) -> str:
     """Return why the integrals are not the polar degrees; empty if they are, as for all t ≥ 2.
 
-    For d ≥ 2 this is the theorem. For d = 1 the closure is a linear space, which is the projective
-    space over which the integrals are taken.
+    For d = 1 the closure is a linear space: the projective space over which integrals are taken.
     """
     return why_not_several_tokens(shape)
 
 
 @lru_cache(maxsize=64)
 def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
-    """Return the polar degrees δ_n, …, δ_0 by the theorem; the first is the degree.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the theorem does not apply.
-    TooLargeError
-        If the dimension of the closure, n + 1, is larger than
-        :data:`.chern_integrals.MAX_POLAR_DIMENSION`.
-
-    Examples
-    --------
-    >>> predicted_polar_degrees(SingleLayerAttention(d=2, d_out=2))
-    (20, 60, 84, 68, 36, 12, 4)
-    """
+    """Return the polar degrees δ_n, …, δ_0 by the theorem; the first is the degree."""
     reason = no_theorem(shape)
     if reason:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
@@ -78,10 +62,7 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
 
 
 def are_loci_observed(shape: LayerSizes) -> bool:
-    """Return whether the loci over all orbits of a case are few and small enough to be observed.
-
-    This depends on the case alone, not on a limit on time.
-    """
+    """Return whether the loci over all orbits of a case are few and small enough to be observed."""
     # the entries of the differential at one orbit: coordinates times parameters (A, V)
     steps_of_an_orbit = shape.independent_count * shape.d * (shape.d + shape.d_out)
     if steps_of_an_orbit > MAX_ORBIT_STEPS:
@@ -91,12 +72,7 @@ def are_loci_observed(shape: LayerSizes) -> bool:
 
 
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
-    """Return the locus of the desingularization Y over each orbit; empty if the case is too large.
-
-    A point of Y over an orbit is one of the finitely many ([A], [V]) of a function, with one of the
-    W that contain the columns of A. :func:`_critical_locus` bounds the kernel of the differential
-    at these points.
-    """
+    """Return the locus of Y over each orbit; empty if the case is too large."""
     if not are_loci_observed(shape):
         return ()
     return tuple(_critical_locus(orbit, shape) for orbit in check_deadline_in(orbits(shape)))
@@ -105,10 +81,10 @@ def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
 def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     """Return the locus of Y over an orbit: its codimension, and a bound for the kernel there.
 
-    The subspaces W of dimension α that contain the column space of A, of dimension r, are a
-    Grassmannian of dimension (α − r)(d − α). The dimension of the kernel of the differential on Y
-    is at most this one plus that of the kernel of the differential on the Zariski tangent space of
-    the source, which is computed by ranks of matrices (FLINT).
+    The subspaces W of dimension α that contain the column space of A are a Grassmannian of
+    dimension (α − r)(d − α). The kernel of the differential on Y has at most this dimension plus
+    the one of the kernel on the Zariski tangent space of the source, which is computed by ranks of
+    matrices.
     """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     # Y has the dimension of the closure, and fibres over functions are finite but for the W
@@ -123,16 +99,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
 
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:
-    """Return the polar degrees with the loci on which they rely; ``None`` for t = 1.
-
-    Raises
-    ------
-    ContradictionError
-        If the two methods of integration disagree, or the observed loci violate a hypothesis of the
-        theorem.
-    TooLargeError
-        If the dimension of the closure is too large.
-    """
+    """Return the polar degrees with the loci on which they rely; ``None`` for t = 1."""
     if no_theorem(shape):
         return None
     degrees = predicted_polar_degrees(shape)
@@ -141,7 +108,13 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         return _two_to_one_polar_data(shape, degrees, known)
     loci = observed_loci(shape)
     points = _general_fibre_points(shape)
-    _check_hypotheses(shape, loci, points)
+    # the hypotheses: one point in a general fibre, and over each orbit a kernel that is zero or
+    # smaller than the codimension of its locus
+    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
+    if points not in (None, 1) or has_large_kernel:
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
+        )
     if shape.d == 1:
         # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
         known, lemma_names = LINEAR_SPACE, ["reduced"]
@@ -158,31 +131,8 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
     )
 
 
-def _check_hypotheses(shape: LayerSizes, loci: Sequence[CriticalLocus], points: int | None) -> None:
-    """Raise ContradictionError if what was observed violates a hypothesis of the theorem.
-
-    The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
-    smaller than the codimension of its locus. ``loci`` are those over all orbits, and ``points`` is
-    the number of points in a general fibre; for large cases ``loci`` is empty, and ``points`` is
-    ``None``.
-    """
-    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
-    if points not in (None, 1) or has_large_kernel:
-        raise ContradictionError(
-            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
-        )
-
-
 def _how_known(shape: LayerSizes, degrees: tuple[int, ...]) -> str:
-    """Return in words how the polar degrees δ_n, …, δ_0 are known, as integrals by Segre classes.
-
-    Where the case is not too large they are integrated by localization, too.
-
-    Raises
-    ------
-    ContradictionError
-        If localization gives other numbers.
-    """
+    """Return in words how the polar degrees are known, by one or two ways that agree."""
     localized = localized_polar_degrees(shape)
     if localized is None:
         return "by the theorem, integrals by Segre classes"
@@ -209,19 +159,6 @@ def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: s
     of a projective space and the symmetric matrices of rank at most two. The theorem needs no
     critical loci, as the tangent spaces of the closure are a bundle on its resolution Y
     (docs/polar-degrees.md, Polar degrees where the map is two-to-one).
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    degrees : tuple of int
-        The polar degrees δ_n, …, δ_0.
-    known : str
-        How the degrees are known, in words.
-
-    Raises
-    ------
-    ContradictionError
-        If the parametrization is not two-to-one.
     """
     points = _general_fibre_points(shape)
     if points not in (None, 2):
@@ -240,27 +177,16 @@ tenths of a second. For (2, 2, 1) and (2, 2, 2) it takes seconds, and for (2, 3,
 
 
 def is_counted_for_verdicts(shape: LayerSizes) -> bool:
-    """Return whether a verdict also compares polar degrees counted as points, without the theorem.
-
-    It does for t ≥ 2 tokens, which the theorem is about, d = 2 and at most
-    :data:`MAX_COUNTED_OUTPUTS` outputs, where the points are few enough. This depends on the case
-    alone, not on a limit on time.
-    """
+    """Return whether a verdict also compares polar degrees counted as points."""
     return shape.t >= 2 and shape.d == 2 and shape.d_out <= MAX_COUNTED_OUTPUTS
 
 
 def count_polar_degrees(shape: LayerSizes) -> Numbers:
     """Count the polar degrees δ_n, …, δ_0 as points modulo random primes (Macaulay2).
 
-    They are the numbers of points of general slices of the conormal variety, which are taken
-    through the parametrization, modulo two primes that agree. A number that was not counted within
-    the limit on time is ``None``. All numbers are ``None`` where the time did not suffice for a
-    second prime, since numbers modulo one prime alone refute nothing.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If a limit was reached before any number was counted.
+    They are the numbers of points of general slices of the conormal variety, modulo two primes that
+    agree. A number that was not counted within the limit on time is ``None``. All are ``None``
+    without a second prime, since numbers modulo one prime alone refute nothing.
     """
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)

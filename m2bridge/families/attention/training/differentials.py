@@ -1,21 +1,23 @@
 """Differentials of the parametrization at weights of a type, in bases of entries.
 
 A is KᵀQ, and W is V, or OV where values are factorized. J is the differential of weights ↦ (A, W),
-and F that of (A, W) ↦ f, the bilinear map from pairs to functions; so F J is the differential of
+and F the one of (A, W) ↦ f, the bilinear map from pairs to functions; so F J is the differential of
 the parametrization. Weights stand in the order K, Q, (O,) V, each row by row; pairs in the order A,
-W; functions have the reduced coordinates c_{k,i,{p,q}}, the coefficient of y_p y_q in the product
-of Σ_p A_pi y_p and Σ_q W_kq y_q. The sizes d, d' (``d_out``) and a are in a LayerSizes, ``shape``.
+W; functions have the reduced coordinates of A and W. Tangent vectors of a type are the directions
+in which the group of changes of bases moves the weights. (Notation: the docstring of
+families/attention.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import chain, product
 
 import flint
 
 from m2bridge.algebra.linear_algebra import SparseVector
+from m2bridge.families.attention.orbits.coordinates import bilinear_terms
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training.types import TypedWeights, WeightType
 from m2bridge.statements.statement import IntegerMatrix
@@ -29,13 +31,7 @@ IntegerEntries = Sequence[Sequence[int]]
 
 
 class Differentials:
-    """The differentials at some weights, which are integers, or meant modulo :data:`PRIME`.
-
-    J is that of weights ↦ (A, W), and F that of (A, W) ↦ f. Weights stand in the order K, Q, (O,) V
-    and row by row; pairs in the order A, W; functions have the reduced coordinates c_{k,i,{p,q}}.
-    The tangent vectors span the tangent space of the type: they are the directions in which the
-    group of changes of bases moves the weights.
-    """
+    """The differentials at some weights, which are integers, or meant modulo :data:`PRIME`."""
 
     def __init__(self, weights: TypedWeights, shape: LayerSizes) -> None:
         """Take the weights of a layer of this shape; all else is computed when it is used."""
@@ -58,89 +54,50 @@ class Differentials:
 
     @cached_property
     def functions_of_pairs(self) -> list[list[int]]:
-        """The differential F of (A, W) ↦ f: columns A_pi and then W_kq, rows c_{k,i,{p,q}}."""
+        """The differential F of (A, W) ↦ f: columns A_pi and then W_kq, rows c_{k,i,p,q}."""
         d, d_out = self.shape.d, self.shape.d_out
-        rows = []
-        for k in range(d_out):
-            for i in range(d):
-                for p, q in combinations_with_replacement(range(d), 2):
-                    row = [0] * (d * d + d_out * d)
-                    # y_p y_q has in (Σ A_pi y_p)(Σ W_kq y_q) the coefficient A_pi W_kq + A_qi W_kp,
-                    # or A_pi W_kp for p = q: the set has then one element
-                    for first, second in {(p, q), (q, p)}:
-                        row[first * d + i] += self.W[k][second]
-                        row[d * d + k * d + second] += self.A[first][i]
-                    rows.append(row)
+        entries_of_A = list(chain.from_iterable(self.A))
+        entries_of_W = list(chain.from_iterable(self.W))
+        rows = [[0] * (d * d + d_out * d) for _ in range(self.shape.independent_count)]
+        for number, of_A, of_W in bilinear_terms(self.shape):
+            rows[number][of_A] = entries_of_W[of_W]
+            rows[number][d * d + of_W] = entries_of_A[of_A]
         return rows
 
     @cached_property
     def pairs_of_weights(self) -> list[list[int]]:
-        """The differential J of weights ↦ (A, W), transposed.
+        """The differential J of weights ↦ (A, W), transposed: a row for each weight."""
+        K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
+        d, d_out, a = self.shape.d, self.shape.d_out, self.shape.a
+        first_of_W = d * d
 
-        It has a row for each weight, with the entries of the pair (A, W) that moves with it.
-        """
-        return self._pairs_along_K_and_Q() + self._pairs_along_values()
+        def pair(moved: Iterable[tuple[int, int]]) -> list[int]:
+            entries = [0] * (first_of_W + d_out * d)
+            for place, value in moved:
+                entries[place] = value
+            return entries
 
-    def _pairs_along_K_and_Q(self) -> list[list[int]]:
-        """The pairs (A', 0) that move with the entries of K, row by row, and then those of Q."""
-        K, Q = self.weights.K, self.weights.Q
-        d, a = self.shape.d, self.shape.a
         pairs = []
         # A_pi = Σ_b K_bp Q_bi: along K_bp row p of A moves by row b of Q
         for b, p in product(range(a), range(d)):
-            row_of_A = {(p, i): Q[b][i] for i in range(d)}
-            pairs.append(self._pair_as_list(of_a=row_of_A))
+            pairs.append(pair((p * d + i, Q[b][i]) for i in range(d)))
         # and along Q_bi column i of A moves by row b of K
         for b, i in product(range(a), range(d)):
-            column_of_A = {(p, i): K[b][p] for p in range(d)}
-            pairs.append(self._pair_as_list(of_a=column_of_A))
-        return pairs
-
-    def _pairs_along_values(self) -> list[list[int]]:
-        """The pairs (0, W') that move with the entries of V; or of O and then of V if W = OV."""
-        O, V = self.weights.O, self.weights.V
-        d, d_out = self.shape.d, self.shape.d_out
+            pairs.append(pair((p * d + i, K[b][p]) for p in range(d)))
         if O is None:
             # W is V, so that each entry of V moves the same entry of W
-            return [
-                self._pair_as_list(of_w={place: 1}) for place in product(range(d_out), range(d))
-            ]
-        inner = range(len(V))
-        pairs = []
+            return pairs + [pair([(first_of_W + place, 1)]) for place in range(d_out * d)]
         # W_kq = Σ_c O_kc V_cq: along O_kc row k of W moves by row c of V
-        for k, c in product(range(d_out), inner):
-            row_of_W = {(k, q): V[c][q] for q in range(d)}
-            pairs.append(self._pair_as_list(of_w=row_of_W))
+        for k, c in product(range(d_out), range(len(V))):
+            pairs.append(pair((first_of_W + k * d + q, V[c][q]) for q in range(d)))
         # and along V_cq column q of W moves by column c of O
-        for c, q in product(inner, range(d)):
-            column_of_W = {(k, q): O[k][c] for k in range(d_out)}
-            pairs.append(self._pair_as_list(of_w=column_of_W))
+        for c, q in product(range(len(V)), range(d)):
+            pairs.append(pair((first_of_W + k * d + q, O[k][c]) for k in range(d_out)))
         return pairs
-
-    def _pair_as_list(
-        self,
-        of_a: Mapping[tuple[int, int], int] | None = None,
-        of_w: Mapping[tuple[int, int], int] | None = None,
-    ) -> list[int]:
-        """A pair (A', W') as the list of its entries, from ``of_a`` and ``of_w``.
-
-        These have the entries that are not zero by row and column; ``None`` stands for a matrix of
-        zeros. The entries of A' come first, row by row.
-        """
-        d = self.shape.d
-        entries = [0] * (d * d + self.shape.d_out * d)
-        for (p, i), value in (of_a or {}).items():
-            entries[p * d + i] = value
-        for (k, q), value in (of_w or {}).items():
-            entries[d * d + k * d + q] = value
-        return entries
 
     @cached_property
     def image_modulo(self) -> flint.nmod_mat:
-        """The differential F J of weights ↦ functions modulo the prime, a column for each weight.
-
-        The rows are the reduced coordinates.
-        """
+        """The differential F J of weights ↦ functions modulo the prime, with a column for each."""
         F = matrix_modulo_prime(self.functions_of_pairs)
         transposed_J = matrix_modulo_prime(self.pairs_of_weights)
         return F * transposed_J.transpose()
@@ -149,8 +106,7 @@ class Differentials:
     def columns_of_FJ(self) -> list[SparseVector]:
         """The columns of the differential F J over ZZ, one for each weight, by nonzero entries.
 
-        They are exact only where A and W are not reduced modulo the prime, as at representatives,
-        where their entries are 0 and 1.
+        They are exact only where A and W are not reduced modulo the prime, as at representatives.
         """
         columns_of_F = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
         columns_of_J = map(_nonzero_entries, self.pairs_of_weights)
@@ -164,68 +120,43 @@ class Differentials:
 
     @cached_property
     def tangents(self) -> list[list[int]]:
-        """The directions in which changes of bases move the weights, by the entries of all weights.
+        """The tangent vectors of the type, by the entries of all weights.
 
         There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL: E_ij K
         has row j of K as its row i, and K E_ij has column i of K as its column j.
         """
-        return [*self._moves_of_attention(), *self._moves_of_values()]
-
-    def _moves_of_attention(self) -> Iterator[list[int]]:
-        """Yield the directions that changes of bases give: of queries and keys, and of tokens.
-
-        K and V see the same tokens; those that Q sees have a basis of their own.
-        """
-        K, Q, V = self.weights.K, self.weights.Q, self.weights.V
-        # K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
+        K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
+        moves: list[dict[str, IntegerEntries]] = []
+        # queries and keys, K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
         for i, j in product(range(self.shape.a), repeat=2):
-            of_K = _move_row(K, source=j, target=i)
             of_Q = _move_row(Q, source=i, target=j, factor=-1)
-            yield self._direction_as_list(K=of_K, Q=of_Q)
-        # K ↦ Kg, V ↦ Vg
+            moves.append({"K": _move_row(K, source=j, target=i), "Q": of_Q})
+        # tokens that K and V see, K ↦ Kg, V ↦ Vg
         for i, j in product(range(self.shape.d), repeat=2):
-            of_K = _move_column(K, source=i, target=j)
             of_V = _move_column(V, source=i, target=j)
-            yield self._direction_as_list(K=of_K, V=of_V)
-        # Q ↦ Qg
+            moves.append({"K": _move_column(K, source=i, target=j), "V": of_V})
+        # tokens that Q sees, Q ↦ Qg
         for i, j in product(range(self.shape.d), repeat=2):
-            yield self._direction_as_list(Q=_move_column(Q, source=i, target=j))
-
-    def _moves_of_values(self) -> Iterator[list[int]]:
-        """Yield the directions that changes of bases give: of outputs, and between O and V.
-
-        There is no basis between O and V unless W = OV.
-        """
-        O, V = self.weights.O, self.weights.V
-        outputs = list(product(range(self.shape.d_out), repeat=2))
-        if O is None:
-            # V ↦ gV
-            for i, j in outputs:
-                yield self._direction_as_list(V=_move_row(V, source=j, target=i))
-            return
-        # O ↦ gO
-        for i, j in outputs:
-            yield self._direction_as_list(O=_move_row(O, source=j, target=i))
-        # O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
-        for i, j in product(range(len(V)), repeat=2):
-            of_O = _move_column(O, source=i, target=j)
-            of_V = _move_row(V, source=j, target=i, factor=-1)
-            yield self._direction_as_list(O=of_O, V=of_V)
-
-    def _direction_as_list(self, **moved: IntegerEntries) -> list[int]:
-        """A direction of weights, as the list of its entries in the order K, Q, (O,) V.
-
-        ``moved`` has the derivatives of some matrices by their names; the others do not move.
-        """
-        entries: list[int] = []
-        for name in ("K", "Q", "O", "V"):
-            matrix = getattr(self.weights, name)
-            if matrix is None:
-                continue
-            zero = [[0] * len(row) for row in matrix]
-            for row in moved.get(name, zero):
-                entries += row
-        return entries
+            moves.append({"Q": _move_column(Q, source=i, target=j)})
+        # outputs, O ↦ gO, or V ↦ gV where values are not factorized
+        name, first = ("V", V) if O is None else ("O", O)
+        for i, j in product(range(self.shape.d_out), repeat=2):
+            moves.append({name: _move_row(first, source=j, target=i)})
+        # between O and V, O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
+        if O is not None:
+            for i, j in product(range(len(V)), repeat=2):
+                of_V = _move_row(V, source=j, target=i, factor=-1)
+                moves.append({"O": _move_column(O, source=i, target=j), "V": of_V})
+        directions = []
+        for move in moves:
+            entries: list[int] = []
+            for name in ("K", "Q", "O", "V"):
+                matrix = getattr(self.weights, name)
+                if matrix is not None:
+                    zero = [[0] * len(row) for row in matrix]
+                    entries += chain.from_iterable(move.get(name, zero))
+            directions.append(entries)
+        return directions
 
 
 def images_with_moved_spaces(
@@ -234,13 +165,12 @@ def images_with_moved_spaces(
     """For each tangent vector of a type its image, together with how it moves some spaces.
 
     The spaces are the row spaces of K and Q, and for factorized values also the column space of O
-    and the row space of V. The rank of the returned vectors is the dimension of Lemma 2, that of
-    the functions of the type with these spaces. A space moves as the rows, or columns, that span it
-    do modulo the space. At the representative the spaces are spanned by unit vectors, so only
-    entries in zero columns of K, Q and V, and in zero rows of O, move them.
+    and the row space of V. The rank of the returned vectors is the dimension of Lemma 2. A space
+    moves as the rows, or columns, that span it do modulo the space. At the representative the
+    spaces are spanned by unit vectors, so only entries in zero columns of K, Q and V, and in zero
+    rows of O, move them.
 
-    A returned vector is {position of a coordinate of functions, or ("space", place): entry}, where
-    the place is that of a moving entry among the entries of all weights.
+    A vector is {number of a coordinate, or ("space", place of a moving entry of weights): entry}.
     """
     places = _places_outside_spaces(at_representative.weights, kind)
     extended = []
@@ -254,9 +184,7 @@ def images_with_moved_spaces(
 def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]:
     """The places of the entries in zero columns of K, Q and V, and in zero rows of O.
 
-    A place is the position in the list of the entries of all weights, in the order K, Q, (O,) V and
-    row by row. V counts only where values are factorized, which is where ``kind.v`` is not None:
-    else its row space is not among the spaces of Lemma 2.
+    V counts only where values are factorized: else its row space is not among the spaces.
     """
     places = []
     start = 0  # the place of the first entry of the matrix
@@ -308,7 +236,7 @@ def _move_row(matrix: IntegerEntries, source: int, target: int, factor: int = 1)
 
 
 def _move_column(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
-    """A matrix of zeros but for its column ``target``: the column ``source`` of ``matrix``."""
+    """Zeros but for the column ``target``: the column ``source`` of ``matrix``."""
     moved = [[0] * len(row) for row in matrix]
     for moved_row, row in zip(moved, matrix, strict=True):
         moved_row[target] = row[source]

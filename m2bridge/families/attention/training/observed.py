@@ -14,7 +14,7 @@ from typing import Any
 from m2bridge.errors import NotApplicableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.families.attention.training.exposure import TypeFacts, facts_of
+from m2bridge.families.attention.training.exposure import TypeFacts, type_facts
 from m2bridge.families.attention.training.types import (
     FACTORED_HEADER,
     HEADER,
@@ -22,7 +22,7 @@ from m2bridge.families.attention.training.types import (
     WeightType,
     weight_types,
 )
-from m2bridge.limits import clock
+from m2bridge.limits import check_deadline_in, clock
 from m2bridge.statements.statement import Observed, Value
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "not decided"}
@@ -37,30 +37,13 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTypes(Observed):
-    """What ranks say of all types of a case; a cross-check reads and shows it by its methods.
-
-    A type is all weights with given ranks; it is exposed if some of its weights are critical points
-    of a squared loss for all targets in an open set.
-
-    Parameters
-    ----------
-    model : LayerSizes
-    facts_by_type : tuple of TypeFacts
-        The facts about the first of ``types``, in the order of these; about all of them unless a
-        limit was reached.
-    types : tuple of WeightType
-        All types of the case.
-    head_dim : int or None
-        The number of columns of O and of rows of V, where values are factorized.
-    limit : str
-        The limit that was reached before facts about all types were found; empty if none was.
-    """
+    """What ranks say of all types of a case; a cross-check reads and shows it by its methods."""
 
     model: LayerSizes
-    facts_by_type: tuple[TypeFacts, ...]
-    types: tuple[WeightType, ...]
-    head_dim: int | None = None
-    limit: str = ""
+    facts_by_type: tuple[TypeFacts, ...]  # of the first types; of all unless there is a limit
+    types: tuple[WeightType, ...]  # all types of the case
+    head_dim: int | None = None  # the number of columns of O, where values are factorized
+    limit: str = ""  # the limit that was reached; empty if none was
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
@@ -78,11 +61,7 @@ class ObservedTypes(Observed):
         return f"{len(self.facts_by_type)} of {len(self.types)} types were decided"
 
     def value(self, observable: str) -> Value | None:
-        """The types that are exposed, and those for which that is not decided.
-
-        ``observable`` is not read, as this observation has one observable. Types that were not
-        reached before a limit are not decided.
-        """
+        """The types that are exposed, and those that are not decided or were not reached."""
         exposed = []
         undecided = list(self.types[len(self.facts_by_type) :])
         for facts in self.facts_by_type:
@@ -101,10 +80,7 @@ class ObservedTypes(Observed):
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """How many types there are, and how many are exposed, in words.
-
-        If a limit was reached, also how many types have facts.
-        """
+        """How many types there are, and how many are exposed, in words."""
         # ``facts.exposed`` may also be None, not decided
         count_of_exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
@@ -114,11 +90,7 @@ class ObservedTypes(Observed):
         return [("types", f"{len(self.types)}, of which {count_of_exposed} are exposed")]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """A legend, the names of the columns, and a row for each of the types with facts.
-
-        A row has the ranks of the type, the dimension of its functions, the rank of the
-        differential, and in words whether the type is exposed, and whether it is a saddle.
-        """
+        """A legend, the names of the columns, and a row for each of the types with facts."""
         factored = self.head_dim is not None
         header = FACTORED_HEADER if factored else HEADER
         rows = []
@@ -136,31 +108,10 @@ class ObservedTypes(Observed):
 def observe_types(
     model: LayerSizes, head_dim: int | None = None, *, partial: bool = True
 ) -> ObservedTypes:
-    """Decide for every type of weights with a nonzero function whether it is exposed.
+    """Decide for every type of weights with a nonzero function whether it is exposed; t ≥ 2.
 
-    Parameters
-    ----------
-    model : LayerSizes
-        With t ≥ 2.
-    head_dim : int, optional
-        The number of columns of O and of rows of V: weights are then (K, Q, O, V).
-    partial : bool
-        Whether the facts found so far are returned when a limit is reached.
-
-    Raises
-    ------
-    NotApplicableError
-        For one token.
-    TooLargeError
-        If there are too many types.
-    TimeLimitError
-        If a limit was reached and ``partial`` is False.
-
-    Examples
-    --------
-    >>> found = observe_types(SingleLayerAttention(d=2, d_out=1))
-    >>> [str(facts.kind) for facts in found.facts_by_type if facts.exposed]
-    ['(1, 1, 1, 1, 0)', '(1, 1, 1, 1, 1)', '(2, 2, 2, 1, 1)']
+    With ``head_dim``, the number of columns of O and of rows of V, weights are (K, Q, O, V). If
+    ``partial``, the facts found so far are returned when a limit is reached.
     """
     reason = why_not_several_tokens(model)  # why this hypothesis fails; empty if it holds
     if reason:
@@ -169,8 +120,8 @@ def observe_types(
     facts_by_type: list[TypeFacts] = []
     limit = ""
     try:
-        # facts that were yielded before a limit stay in the list
-        facts_by_type.extend(facts_of(types, model, head_dim))
+        # facts that were found before a limit stay in the list
+        facts_by_type.extend(type_facts(kind, model, head_dim) for kind in check_deadline_in(types))
     except TimeLimitError as limit_error:
         if not partial:
             raise

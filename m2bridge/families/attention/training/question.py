@@ -1,6 +1,8 @@
 """The questions about training that certificates answer: exposed types, and learning degrees.
 
-Their checkers are ``checker/exposed.py`` and ``checker/learning_degree.py``.
+Their checkers are ``checker/exposed.py`` and ``checker/learning_degree.py``. A statement that does
+not apply has the verdict NOT_APPLICABLE alone; an UNDECIDED verdict rests on no lemma. A number of
+critical points is counted modulo primes, which the certificate names.
 """
 
 from __future__ import annotations
@@ -31,12 +33,7 @@ MOST_CERTIFIED_TOKENS = 10**6
 
 
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
-    """Whether one statement holds, by an observation of its own.
-
-    The key of the question is that of the statement. The question is asked only where a user names
-    its key. ``observe`` gives the observation of a model, ``content`` the certificate that follows
-    from it, and ``rows`` what a table shows of a certificate.
-    """
+    """Whether one statement holds, by an observation of its own; asked only by its key."""
 
     __slots__ = ()
 
@@ -51,11 +48,7 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
         return next(statement for statement in REGISTRY if statement.key == self.key)
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """One row, for the only verdict of a certificate.
-
-        Its reason is recomputed from the observed and predicted values in the certificate.
-        ValueError if the verdict does not follow from them.
-        """
+        """One row, for the only verdict of a certificate."""
         (verdict,) = certificate.answer["verdicts"]
         row = AnswerRow(
             name=self.key,
@@ -70,9 +63,8 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
         """The reason for a verdict of a certificate: words such as "not decided for the types …".
 
-        Tables show it next to the verdict. ``data`` is the verdict as the certificate has it.
-        ValueError if the verdict does not follow from
-        the values in ``data`` and the evidence.
+        ``data`` is the verdict as the certificate has it. ValueError if it does not follow from the
+        values in ``data`` and the evidence.
         """
 
     def names(self) -> tuple[str, ...]:
@@ -96,10 +88,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
     key = "exposed"
 
     def observe(self, model: SingleLayerAttention) -> ObservedTypes | None:
-        """Observe all types; ``None`` for one token, where the statement does not apply.
-
-        Raises TimeLimitError if a limit was reached.
-        """
+        """Observe all types; ``None`` for one token, where the statement does not apply."""
         if model.t == 1:
             return None
         return observe_types(model, self.head_dim(model), partial=False)
@@ -109,11 +98,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
-        """The content of a certificate: verdict, the ranks of each type as evidence, and lemmas.
-
-        An UNDECIDED verdict rests on no lemma. Without an observation, for one token, there is the
-        verdict alone, NOT_APPLICABLE.
-        """
+        """The content of a certificate: verdict, the ranks of each type as evidence, and lemmas."""
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
@@ -124,11 +109,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return Content(answer, observed.evidence(), trusted)
 
     def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
-        """How observed and predicted types compare, or the hypothesis that fails, in words.
-
-        ``data`` is the verdict as a certificate has it: "verdict", "hypothesis", and the types
-        "observed" and "predicted". ValueError if the verdict does not follow from these types.
-        """
+        """How observed and predicted types compare, or the hypothesis that fails, in words."""
         failed_hypothesis: str | None = data["hypothesis"]  # null or empty if all of them hold
         if failed_hypothesis:
             decision, reason = Decision.NOT_APPLICABLE, failed_hypothesis
@@ -160,25 +141,14 @@ class ExposedHeadsQuestion(ExposedQuestion):
 
 
 class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"]):
-    """How many critical points there are for one output and standard normal tokens.
-
-    They are counted modulo two primes, which a certificate names.
-    """
+    """How many critical points there are for one output and standard normal tokens."""
 
     __slots__ = ()
 
     key = "learning-degree"
 
     def observe(self, model: SingleLayerAttention) -> ObservedLearningDegree | None:
-        """Count the points; ``None`` where the statement does not apply.
-
-        Raises
-        ------
-        TimeLimitError
-            If a limit was reached.
-        TooLargeError
-            For more tokens than the checker takes.
-        """
+        """Count the points; ``None`` where the statement does not apply."""
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
         if model.t > MOST_CERTIFIED_TOKENS:
@@ -200,12 +170,7 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
     def content(
         self, model: SingleLayerAttention, observed: ObservedLearningDegree | None
     ) -> Content:
-        """The content of a certificate: verdict, evidence and lemmas.
-
-        The evidence is the number of points, the primes and the target. Without an observation,
-        where the statement does not apply, there is the verdict alone, NOT_APPLICABLE. An UNDECIDED
-        verdict, for points that are not isolated, rests on no lemma.
-        """
+        """The content of a certificate: verdict, evidence (number, primes, target), and lemmas."""
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
@@ -213,11 +178,7 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         return Content(answer, observed.evidence(), verdict.trusted)
 
     def reason(self, data: dict[str, Any], certificate: Certificate) -> str:
-        """How observed and predicted number compare, in words, with the primes.
-
-        ``data`` is the verdict as a certificate has it, with both numbers as "observed" and
-        "predicted". ValueError if it does not follow from these numbers.
-        """
+        """How observed and predicted number compare, in words, with the primes."""
         evidence = certificate.evidence
         model = SingleLayerAttention(**certificate.case)
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
@@ -230,11 +191,7 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts critical points modulo the first two primes.
-
-        The primes are those that the text of the loss, as a seed, gives. ``None`` where the
-        statement does not apply, so that nothing is counted.
-        """
+        """The program that counts critical points modulo the first two primes, where it applies."""
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
         with importing():

@@ -7,14 +7,14 @@ of queries and keys, of the tokens that K and V see, of the tokens that Q sees, 
 between O and V can be changed: GL(a) × GL(d) × GL(d) × GL(d') × GL(h) acts on weights. A *type* is
 all weights with given ranks, which are finitely many orbits of this group. A type is *exposed* if
 some of its weights are critical points of a squared loss for all targets in an open set. Source:
-ours, docs/training.md. d, d' and a are in a LayerSizes, ``shape``; α = min(a, d).
+ours, docs/training.md. (Notation: the docstring of families/attention.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits.orbits import MAX_ORBITS
@@ -25,29 +25,14 @@ from m2bridge.statements.statement import IntegerMatrix, PartialValue
 
 @dataclass(frozen=True, slots=True, order=True)
 class WeightType:
-    """All weights with given ranks.
-
-    Parameters
-    ----------
-    k, q, r, s : int
-        The ranks of K, Q, A = KᵀQ, and V (or W = OV). The function is zero if r or s is.
-    m : int
-        The dimension of the intersection of the column space of A and the row space of V (or W).
-    o, v : int, optional
-        The ranks of O and V, where values are factorized; both or none.
-
-    Examples
-    --------
-    >>> print(WeightType(2, 2, 2, 1, 0))
-    (2, 2, 2, 1, 0)
-    """
+    """All weights with given ranks."""
 
     k: int
     q: int
-    r: int
-    s: int
-    m: int
-    o: int | None = None
+    r: int  # the rank of A = KᵀQ
+    s: int  # the rank of V, or W = OV
+    m: int  # the dimension of the intersection of the column space of A and the row space of W
+    o: int | None = None  # the ranks of O and V, where values are factorized
     v: int | None = None
 
     @property
@@ -71,16 +56,11 @@ class WeightType:
     def is_exposed(self, shape: LayerSizes) -> bool:
         """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).
 
-        So it is if these three conditions hold:
-
-        * K and Q have the rank of A;
-        * the intersection of the column space of A and the row space of W is as small as the ranks
-          allow, or A = v qᵀ and W = h vᵀ;
-        * the rank of O exceeds that of W = OV by at most max(0, d' − d), and the rank of V does so
-          by at most max(0, d − d'). Values V alone are O = 1, of rank d', so that the condition on
-          O says that V has the rank min(d, d').
-
-        For the zero function other conditions hold (docs/training.md#theorem-exposed-zero).
+        So it is if K and Q have the rank of A; the intersection of the column space of A and the
+        row space of W is as small as the ranks allow, or A = v qᵀ and W = h vᵀ; and the rank of O
+        exceeds the rank of W = OV by at most max(0, d' − d), and the rank of V does so by at most
+        max(0, d − d'). Values V alone are O = 1, of rank d', so that the condition on O says that V
+        has the rank min(d, d').
         """
         if self.r == 0 or self.s == 0:
             return self._is_exposed_at_zero(shape)
@@ -125,13 +105,9 @@ class WeightType:
         """Whether weights of the type, where they are critical, are saddles for almost all targets.
 
         By the theorem on saddles (docs/training.md#theorem-saddles) this is so if the type is
-        exposed, and one of these holds:
-
-        * the rank of A is below the largest one, α;
-        * values are factorized, the rank of W = OV is below the largest one, min(h, d, d') with
-          h = ``head_dim``, and O and V have the rank of W.
-
-        False for the zero function, of which the theorem claims nothing.
+        exposed, and A has not the largest rank α, or W = OV not the largest rank min(h, d, d')
+        while O and V have the rank of W. False for the zero function, of which the theorem claims
+        nothing.
         """
         has_zero_function = self.r == 0 or self.s == 0
         if has_zero_function or not self.is_exposed(shape):
@@ -149,34 +125,23 @@ FACTORED_HEADER = ("rk K", "rk Q", "rk O", "rk V", "rk A", "rk OV", "dim L∩U")
 
 
 def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
-    """All types with nonzero functions, in increasing order.
-
-    Parameters
-    ----------
-    head_dim : int, optional
-        The number of columns of O and of rows of V, where values are factorized.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many of them.
-    """
+    """All types with nonzero functions, in increasing order; TooLargeError for too many."""
     listed: list[WeightType] = []
-    for kind in _yield_types(shape, head_dim):
-        listed.append(kind)
-        if len(listed) > MAX_ORBITS:
-            raise TooLargeError(
-                f"this case has more than {MAX_ORBITS} types of weights: take smaller numbers"
-            )
+    ranks_of_values = list(_ranks_of_values(shape, head_dim))
+    for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
+        for s, o, v in ranks_of_values:
+            # the two spaces span at most d dimensions
+            dimensions = range(max(0, r + s - shape.d), min(r, s) + 1)
+            listed += [WeightType(k=k, q=q, r=r, s=s, m=m, o=o, v=v) for m in dimensions]
+            if len(listed) > MAX_ORBITS:
+                raise TooLargeError(
+                    f"this case has more than {MAX_ORBITS} types of weights: take smaller numbers"
+                )
     return tuple(sorted(listed))
 
 
 def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
-    """All types with the zero function, in increasing order: those with A = 0 or W = 0.
-
-    The column space of A or the row space of W is zero, so their intersection is: m = 0. Where
-    values are factorized, ``head_dim`` is the number of columns of O and of rows of V.
-    """
+    """All types with the zero function, in increasing order: A = 0 or W = 0, and so m = 0."""
     found = []
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
         for s, o, v in _ranks_of_values(shape, head_dim, least=0):
@@ -185,81 +150,35 @@ def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightTy
     return tuple(sorted(found))
 
 
-def _yield_types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
-    """Yield all types with nonzero functions, in no order.
-
-    The ranks of K, Q and A, and those of values, are any that occur; m is the dimension of the
-    intersection of the column space of A with the row space of V, or W.
-    """
-    ranks_of_values = list(_ranks_of_values(shape, head_dim))
-    for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d):
-        for s, o, v in ranks_of_values:
-            # the two spaces span at most d dimensions
-            smallest = max(0, r + s - shape.d)
-            largest = min(r, s)
-            for m in range(smallest, largest + 1):
-                yield WeightType(k=k, q=q, r=r, s=s, m=m, o=o, v=v)
-
-
-class ProductRanks(NamedTuple):
-    """The ranks of two matrices X and Y and of their product: rk X, rk Y, rk XY."""
-
-    first: int
-    second: int
-    product: int
-
-
-class ValueRanks(NamedTuple):
-    """The ranks of values: s of W = OV, o of O and v of V.
-
-    Where values are not factorized, s is the rank of V, and o and v are ``None``.
-    """
-
-    s: int
-    o: int | None
-    v: int | None
-
-
 def _ranks_of_factors(
     rows: int, inner: int, columns: int, *, least: int = 1
-) -> Iterator[ProductRanks]:
-    """Yield all (rk X, rk Y, rk XY) for rows × inner matrices X and inner × columns matrices Y.
+) -> Iterator[tuple[int, int, int]]:
+    """Yield all (rk X, rk Y, rk XY), at least ``least``, for a product with these sizes.
 
-    Yielded are only those with all three ranks at least ``least``. rk XY ≥ rk X + rk Y − inner
-    (Sylvester), and all values from there to the smaller of rk X and rk Y occur.
+    rk XY ≥ rk X + rk Y − inner (Sylvester), and all values from there to the smaller rank occur.
     """
     for rank_x in range(least, min(rows, inner) + 1):
         for rank_y in range(least, min(columns, inner) + 1):
             smallest = max(least, rank_x + rank_y - inner)
             for rank_xy in range(smallest, min(rank_x, rank_y) + 1):
-                yield ProductRanks(first=rank_x, second=rank_y, product=rank_xy)
+                yield rank_x, rank_y, rank_xy
 
 
 def _ranks_of_values(
     shape: LayerSizes, head_dim: int | None, *, least: int = 1
-) -> Iterator[ValueRanks]:
-    """Yield all ranks of values, where s is at least ``least``.
-
-    ``head_dim`` is the number of columns of O and of rows of V; ``None`` where values are not
-    factorized.
-    """
+) -> Iterator[tuple[int, int | None, int | None]]:
+    """Yield the ranks s of W, o of O and v of V, at least ``least``; or s of V alone."""
     if head_dim is None:
         for s in range(least, min(shape.d, shape.d_out) + 1):
-            yield ValueRanks(s=s, o=None, v=None)
+            yield s, None, None
         return
     for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d, least=least):
-        yield ValueRanks(s=s, o=o, v=v)
+        yield s, o, v
 
 
 @dataclass(frozen=True, slots=True)
 class ExposedTypes(PartialValue):
-    """The exposed types among all types of a case.
-
-    Parameters
-    ----------
-    exposed, undecided : frozenset of tuple of int
-        The ranks of those that are exposed, and of those that are not decided.
-    """
+    """The exposed and the undecided types among all types of a case, by their ranks."""
 
     exposed: frozenset[tuple[int, ...]]
     undecided: frozenset[tuple[int, ...]] = frozenset()
@@ -283,12 +202,7 @@ class ExposedTypes(PartialValue):
         )
 
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """Return whether these observed types are the predicted ones, and the reason in words.
-
-        ``predicted`` is an ``ExposedTypes`` without undecided types. A decided type that is exposed
-        in only one of the two refutes the prediction; otherwise types that are not decided leave it
-        open.
-        """
+        """Return whether these observed types are the predicted ones, and the reason in words."""
         # the sets are of types, each the tuple of its ranks
         exposed_but_not_stated = self.exposed - predicted.exposed
         not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
@@ -325,26 +239,14 @@ def _types_in_words(types: Iterable[tuple[int, ...]]) -> str:
 
 
 def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
-    """The types with nonzero functions that are exposed by the theorem.
-
-    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V. Raises
-    TooLargeError if there are too many types.
-    """
+    """The types with nonzero functions that are exposed by the theorem."""
     types = weight_types(shape, head_dim)
     return ExposedTypes.of(kind for kind in types if kind.is_exposed(shape))
 
 
 @dataclass(frozen=True, slots=True)
 class TypedWeights:
-    """Weights of a type: integer matrices, whose entries may be meant modulo a prime.
-
-    Parameters
-    ----------
-    K, Q : a×d matrices
-    V : d'×d matrix, or h×d if there is an O
-    O : d'×h matrix or None
-        ``None`` where values are not factorized.
-    """
+    """Weights of a type: integer matrices, whose entries may be meant modulo a prime."""
 
     K: IntegerMatrix
     Q: IntegerMatrix
@@ -358,9 +260,8 @@ def representative(
     """Weights with entries 0 and 1 in the orbit that is dense in the type.
 
     The nonzero rows of K, Q, O and V are different unit vectors. The row space of K is spanned by
-    e_1, …, e_k in R^d, and L, the column space of A, by e_1, …, e_r. The row space of W, of
-    dimension s, is spanned by the first s vectors of the list below. Where values are factorized,
-    ``head_dim`` is the number of rows of V, and the row space of V is spanned by the first v:
+    e_1, …, e_k, and the column space L of A by e_1, …, e_r. The row space of W is spanned by the
+    first s of the following, and where values are factorized, the row space of V by the first v:
 
     * e_1, …, e_m, which are in L;
     * the e_j outside the row space of K;
@@ -401,10 +302,9 @@ def _ones_of_second_factor(
 ) -> list[tuple[int, int]]:
     """The places (row, column) of the ones of a second factor, one in each of the columns.
 
-    In a product XᵀY, or XY, the rows of Y are indexed as the rows, or columns, of X. The first
-    factor X has ones at the first ``rank_of_first`` of these indices. The second factor Y has the
-    ones of the first ``rank_of_product`` columns at the first of these indices, and those of the
-    other columns at indices where X is zero; so the product has the rank ``rank_of_product``.
+    The first factor has ones at the first ``rank_of_first`` indices. The second one has the ones of
+    the first ``rank_of_product`` columns at the first of these, and all others where the first
+    factor is zero; so the product has the rank ``rank_of_product``.
     """
     ones = []
     for j, column in enumerate(columns):

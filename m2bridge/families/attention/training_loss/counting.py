@@ -1,7 +1,8 @@
 """How many complex critical points a loss has, by Gröbner bases modulo random primes.
 
 Each loss has primes of its own, and each prime has a chart of its own. Two primes have to give
-the same number, and it is a result modulo these primes: they are part of it.
+the same number, and it is a result modulo these primes: they are part of it; a
+MethodUnavailableError says that too few primes agree.
 
 A chart gives one of the weights (A, V) with the same function, which are (λA, V/λ), or for a < d of
 the (K, Q, V) with A = KᵀQ: a random linear form in their entries is 1. The functions of the dense
@@ -59,26 +60,13 @@ MOST_TRIED_PRIMES = 5
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of complex critical points modulo one prime, with multiplicity.
+    """The number of complex critical points modulo one prime, with multiplicity."""
 
-    Parameters
-    ----------
-    dense : int or None
-        The number of points at functions of the dense orbit; ``None`` if they are not isolated.
-    elsewhere : int or None
-        The number of other points in the chart; ``None`` if they come in families, or were not
-        counted.
-    eliminated : bool
-        Whether A was eliminated: then points where V does not determine A are left out. No real
-        point is one of these.
-    by_orbit : bool
-        Whether points were counted by orbits; if not, ``dense`` is the number of all points.
-    """
-
-    dense: int | None
-    elsewhere: int | None
+    dense: int | None  # at functions of the dense orbit; None if they are not isolated
+    elsewhere: int | None  # None if these points come in families, or were not counted
+    # whether A was eliminated: complex points where V does not determine A are left out then
     eliminated: bool = False
-    by_orbit: bool = True
+    by_orbit: bool = True  # if points were not counted by orbits, ``dense`` is the number of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +78,7 @@ class Counts:
 
 
 def random_primes(seed: str) -> Iterator[int]:
-    """Yield different primes between 2^14 and 2^15, always the same for one seed.
-
-    There are 1612; callers take a few of them.
-    """
+    """Yield different primes between 2^14 and 2^15 (of 1612), the same for one seed."""
     random = Random(f"primes {seed}")
     primes_so_far = set()
     while True:
@@ -104,15 +89,7 @@ def random_primes(seed: str) -> Iterator[int]:
 
 
 def count_on_two_primes(loss: Loss, seed: str) -> Counts:
-    """The number of critical points, on which two primes agree, with these primes.
-
-    ``seed`` determines the primes that are tried. TimeLimitError or MemoryLimitError at a limit.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If no two of :data:`MOST_TRIED_PRIMES` primes have the same numbers.
-    """
+    """The number of critical points, on which two primes agree, with these primes, by a seed."""
     counts: dict[int, Count] = {}
     for prime in random_primes(seed):
         count = count_modulo(prime, loss)
@@ -134,13 +111,7 @@ def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
 
     The primes of ``counts`` follow from the loss, so a loss can be chosen for which both are
     unlucky. Random primes are drawn until those with the most frequent numbers are two more than
-    the others. If their numbers are not those of ``counts``, they are returned with two of these
-    primes. TimeLimitError or MemoryLimitError at a limit.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If too few of :data:`MOST_TRIED_PRIMES` random primes have the same numbers.
+    the others.
     """
     found: dict[int, Count] = {}
     for prime in numbers.random_primes(PRIME_BITS):
@@ -157,11 +128,7 @@ def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
 
 
 def count_modulo(prime: int, loss: Loss) -> Count:
-    """The number of critical points modulo one prime, from equations for V alone where that pays.
-
-    Where it does not pay, or A cannot be eliminated, they are counted in a chart of all weights.
-    Raises TimeLimitError at the limit on time.
-    """
+    """The number of critical points modulo a prime, from equations for V alone where that pays."""
     check()
     if pays_to_eliminate(loss):
         count = count_eliminated(prime, loss)
@@ -178,8 +145,7 @@ def _chart_for(prime: int, loss: Loss) -> WeightChart:
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
     """The number of critical points modulo one prime, from equations for V alone, for a ≥ d.
 
-    They are the critical points of F(V), which but for constants is the loss at the A that is
-    critical for V. ``None`` where :func:`.eliminated_system` does not find F, or F is constant.
+    ``None`` where :func:`.eliminated_system` does not find them.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:
@@ -226,9 +192,7 @@ def _chart_script(prime: int, loss: Loss, chart: WeightChart, *, suffix: str = "
 def script_for_two_primes(loss: Loss, seed: str) -> Script:
     """The two programs of :func:`count_on_two_primes` for its first two primes, as one program.
 
-    ``seed`` determines the primes. The answers are ``critical``, and ``dense`` where points at
-    functions of the dense orbit are counted in addition (:func:`count_script`). For the second
-    prime these names end with ``_again``.
+    The answers are of :func:`count_script`; for the second prime their names end with ``_again``.
     """
     first_prime, second_prime = islice(random_primes(seed), 2)
     first = _script_for(first_prime, loss, suffix="")
@@ -237,11 +201,7 @@ def script_for_two_primes(loss: Loss, seed: str) -> Script:
 
 
 def _script_for(prime: int, loss: Loss, *, suffix: str) -> Script:
-    """The program of :func:`count_modulo`, which counts critical points modulo one prime.
-
-    It has equations for V alone where that pays and A can be eliminated, else those in a chart of
-    all weights. ``suffix`` ends the names of its answers.
-    """
+    """The program of :func:`count_modulo`; ``suffix`` ends the names of its answers."""
     if pays_to_eliminate(loss):
         # the same random numbers as in count_eliminated, so the same system
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
@@ -262,26 +222,13 @@ def count_script(
     """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime.
 
     Its answer ``critical`` is the pair of the dimension of the set of solutions, −1 if it is empty,
-    and of their number with multiplicities, 0 if it is infinite.
-
-    Parameters
-    ----------
-    equations : sequence of PolyElement
-        At least one.
-    conditions : sequence of RankCondition
-        The conditions for functions of the dense orbit. With them points at these functions are
-        counted in addition, as another such pair ``dense``; without any there is no such answer.
-    prime : int
-    title : str
-        A comment at the beginning of the program.
-    suffix : str
-        The end of the names of its answers.
+    and of their number with multiplicities, 0 if it is infinite. With conditions for functions of
+    the dense orbit another such pair ``dense`` counts points at these.
     """
     ring = equations[0].ring
     names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
 
     def written(polynomial: PolyElement) -> str:
-        """A polynomial modulo the prime, in Macaulay2's syntax."""
         return _modulo_text(polynomial, prime, names)
 
     fields = {
@@ -299,11 +246,7 @@ def count_script(
 def conditions_text(
     conditions: Sequence[RankCondition], ring: str, written: Callable[[PolyElement], str]
 ) -> str:
-    """The list of the pairs {matrix, rank} of conditions, as Macaulay2 reads it.
-
-    ``ring`` is the name of the ring of the matrices in the program, and ``written`` gives the text
-    of a polynomial. The text is empty if there are no conditions.
-    """
+    """The list of the pairs {matrix, rank} of conditions, as Macaulay2 reads it; perhaps empty."""
     if not conditions:
         return ""
     pairs = []
@@ -314,19 +257,13 @@ def conditions_text(
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
-    """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}.
-
-    ``written`` gives the text of a polynomial.
-    """
+    """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}."""
     rows = ("{" + ", ".join(map(written, row)) + "}" for row in matrix)
     return "{" + ", ".join(rows) + "}"
 
 
 def _modulo_text(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
-    """A polynomial over ZZ with coefficients reduced modulo the prime, as Macaulay2 reads it.
-
-    ``names`` are the names of its variables in Macaulay2, in the order of its ring.
-    """
+    """A polynomial over ZZ with coefficients reduced modulo the prime, as Macaulay2 reads it."""
     residues = {}
     for monomial, coefficient in polynomial.terms():
         if residue := int(coefficient) % prime:

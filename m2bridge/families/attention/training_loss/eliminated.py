@@ -1,6 +1,7 @@
 """The critical points in V alone: for fixed V the loss is quadratic in A, which is eliminated.
 
-The loss of a function c is ½ cᵀGc − bᵀc + constant. Its part that depends on A, as a column of
+For a < d the entries of A are not free, so that the loss is not quadratic in them: all is for a ≥ d
+and one output. The loss of a function c is ½ cᵀGc − bᵀc + constant; its part with A, a column of
 entries, is ½ Aᵀ M(V) A − w(V)ᵀ A, with M(V) = C(V)ᵀ G C(V) and w(V) = C(V)ᵀ b, where C(V) A is the
 function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as the function of A and V
 is zero only if A or V is. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a
@@ -15,7 +16,7 @@ orbit where this matrix is invertible; V is not zero in the chart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import comb
 from random import Random
 from typing import NamedTuple
@@ -25,7 +26,7 @@ from sympy import ZZ
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.numbers import without_denominators
-from m2bridge.families.attention.orbits.parametrization import indices
+from m2bridge.families.attention.orbits.coordinates import bilinear_terms
 from m2bridge.families.attention.training_loss.gradient import RankCondition
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
@@ -50,26 +51,15 @@ _MinorsByColumns = dict[frozenset[int], flint.nmod_mpoly]
 
 
 class EliminatedSystem(NamedTuple):
-    """Equations for V in a chart, and conditions for functions in the dense orbit.
+    """Equations for V in a chart, and conditions for functions in the dense orbit."""
 
-    Parameters
-    ----------
-    equations : list of PolyElement
-        Polynomials in the entries of V but the first one, which the chart replaces, and in the
-        inverse z of D, the last unknown. They are zero at critical points.
-    conditions : tuple of RankCondition
-        Empty if A is not a matrix of forms divided by D.
-    """
-
+    # in the entries of V but the first one, which the chart replaces, and in the inverse z of D
     equations: list[PolyElement]
-    conditions: tuple[RankCondition, ...]
+    conditions: tuple[RankCondition, ...]  # empty if A is not a matrix of forms divided by D
 
 
 def pays_to_eliminate(loss: Loss) -> bool:
-    """Whether A is eliminated: for one output, a ≥ d, and many unknowns of the gradient.
-
-    For a < d the entries of A are not free, so that the loss is not quadratic in them.
-    """
+    """Whether A is eliminated: for one output, a ≥ d, and many unknowns of the gradient."""
     shape = loss.shape
     all_of_A = shape.alpha == shape.d  # exactly if a ≥ d
     unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
@@ -77,28 +67,18 @@ def pays_to_eliminate(loss: Loss) -> bool:
 
 
 class _Sample(NamedTuple):
-    """Some V modulo a prime, with the A that is critical for it, and the value F(V) = wᵀA.
+    """Some V modulo a prime, with the A that is critical for it, and the value F(V) = wᵀA."""
 
-    V is given by its entries, row by row; A is the column M(V)⁻¹w(V) of its entries, row by row.
-    """
-
-    V: list[int]
-    A: flint.nmod_mat
+    V: list[int]  # the entries, row by row
+    A: flint.nmod_mat  # the column M(V)⁻¹w(V) of the entries, row by row
     value: int
 
 
 class _Reduced:
-    """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime.
-
-    M, w, C, G and b are those of the top of the file. V is given by its entries, row by row: there
-    are ``variables`` of them.
-    """
+    """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime."""
 
     def __init__(self, loss: Loss, prime: int) -> None:
-        """Take G and b modulo the prime, both times their least common denominator.
-
-        So F is multiplied by this number, which changes no critical point.
-        """
+        """Take G and b modulo the prime, both times one number, which changes no critical point."""
         self.shape, self.prime = loss.shape, prime
         self.count = loss.shape.independent_count
         numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
@@ -111,14 +91,11 @@ class _Reduced:
         """The matrix modulo the prime with these entries, row by row."""
         return flint.nmod_mat(rows, columns, [x % self.prime for x in entries], self.prime)
 
-    def value(self, V: list[int]) -> int | None:
-        """F(V); ``None`` where M(V) is not invertible."""
-        sample = self.sample(V)
-        return None if sample is None else sample.value
-
     def sample(self, V: list[int]) -> _Sample | None:
         """The critical A for this V, and F(V); ``None`` where M(V) is not invertible."""
-        C = self._map_from_A(V)
+        C = flint.nmod_mat(self.count, self.shape.d**2, self.prime)
+        for number, of_A, of_V in bilinear_terms(self.shape):
+            C[number, of_A] = V[of_V]
         M = C.transpose() * (self.gram * C)
         w = C.transpose() * self.linear
         try:
@@ -127,25 +104,8 @@ class _Reduced:
             return None
         return _Sample(V, A, int((w.transpose() * A)[0, 0]))
 
-    def _map_from_A(self, V: list[int]) -> flint.nmod_mat:
-        """The matrix C(V), which maps the entries of A, row by row, to the coordinates of the
-        function of A and V.
-
-        These are c_{k,i,{p,q}} = A_pi V_kq + A_qi V_kp, and A_pi V_kp for p = q.
-        """
-        d = self.shape.d
-        C = flint.nmod_mat(self.count, d * d, self.prime)
-        for row, (k, i, p, q) in enumerate(indices(self.shape)):
-            C[row, p * d + i] = V[k * d + q]
-            if p != q:
-                C[row, q * d + i] = V[k * d + p]
-        return C
-
     def random_samples(self, number: int, random: Random) -> list[_Sample]:
-        """Samples at ``number`` random V where M(V) is invertible.
-
-        There have to be such V, which :func:`_degree_on_a_line` finds out: else this has no end.
-        """
+        """Samples at random V with invertible M(V); :func:`_degree_on_a_line` found such V."""
         samples: list[_Sample] = []
         while len(samples) < number:
             sample = self.sample(_random_point(self, random))
@@ -157,12 +117,8 @@ class _Reduced:
 def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSystem | None:
     """The equations for critical points in V alone, modulo a prime, in a random chart.
 
-    In the chart a random linear form is 1. With F = N/D, the derivatives ∂_j in the coordinates of
-    the chart and g = gcd(D, ∂_j D for all j), the equations are (D ∂_j N − N ∂_j D)/g = 0 for all
-    j, and z·D/g = 1. A condition in addition is that A is invertible, by
-    :func:`_conditions_on_a`. ``None`` if N and D have too large a degree to be interpolated, or are
-    not found modulo this prime; and if F is constant, as for d = 1, where nothing of V is left in a
-    chart.
+    ``None`` if N and D have too large a degree to be interpolated, or are not found modulo this
+    prime; and if F is constant, as for d = 1, where nothing of V is left in a chart.
     """
     reduced = _Reduced(loss, prime)
     degree = _degree_on_a_line(reduced, random)
@@ -175,33 +131,24 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     if quotient is None:
         return None
     N, D = quotient
-    chart = _ChartOfV.random(D.context(), random)
+    chart = _ChartOfV(D.context(), random)
     # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
     matrix = None
     if reduced.shape.d <= LARGEST_D_OF_DETERMINANT:
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
-    return EliminatedSystem(_equations(N, D, chart), _conditions_on_a(matrix, chart))
-
-
-def _conditions_on_a(
-    matrix: list[list[flint.nmod_mpoly]] | None, chart: _ChartOfV
-) -> tuple[RankCondition, ...]:
-    """The condition that A is invertible, by the matrix D·A of forms in V; it is empty for
-    ``None``, where this matrix is not known or its determinant would be large.
-    """
-    if matrix is None:
-        return ()
-    # A is invertible where the determinant, as a matrix of size 1, has rank 1
-    determinant = chart.restrict(_determinant(matrix))
-    return (RankCondition(name="A", matrix=[[determinant]], rank=1),)
+    conditions: tuple[RankCondition, ...] = ()
+    if matrix is not None:
+        # A is invertible where the determinant, as a matrix of size 1, has rank 1
+        determinant = chart.restrict(_determinant(matrix))
+        conditions = (RankCondition(name="A", matrix=[[determinant]], rank=1),)
+    return EliminatedSystem(_equations(N, D, chart), conditions)
 
 
 def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
-    """The least degree of polynomials N and D in s with F = N/D on a random line.
+    """The least degree of polynomials N and D with F = N/D on a random line.
 
-    Here s is the coordinate of the line. ``None`` if the degree is above LARGEST_DEGREE, or F has
-    no values on the line, as modulo a prime that divides G. Values at 2δ + 1 points determine a
-    quotient of polynomials of degree δ.
+    ``None`` if the degree is above LARGEST_DEGREE, or F has no values on the line, as modulo a
+    prime that divides G. Values at 2δ + 1 points determine a quotient of degree δ.
     """
     values = _values_on_a_line(reduced, 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES, random)
     if values is None:
@@ -215,10 +162,7 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
 def _values_on_a_line(
     reduced: _Reduced, number: int, random: Random
 ) -> list[tuple[int, int]] | None:
-    """Pairs of a number s and the value of F at the point start + s · direction of a random line.
-
-    There are ``number`` pairs, with different s; ``None`` if there are fewer values.
-    """
+    """Pairs (s, F(start + s · direction)) on a random line; ``None`` if there are fewer."""
     start = _random_point(reduced, random)
     direction = _random_point(reduced, random)
     values: list[tuple[int, int]] = []
@@ -226,20 +170,18 @@ def _values_on_a_line(
     # it is at no more than 2d² of its points
     for s in range(number + 2 * reduced.shape.d**2):
         V = [(x + s * y) % reduced.prime for x, y in zip(start, direction, strict=True)]
-        value = reduced.value(V)
-        if value is not None:
-            values.append((s, value))
+        sample = reduced.sample(V)
+        if sample is not None:
+            values.append((s, sample.value))
         if len(values) == number:
             return values
     return None
 
 
 def _has_quotient(values: Sequence[tuple[int, int]], degree: int, prime: int) -> bool:
-    """Whether N(s) = F(s) D(s) modulo the prime at all pairs (s, F(s)) of ``values``, for some
-    polynomials N and D of at most this degree that are not both zero.
+    """Whether N(s) = F(s) D(s) at all pairs, for some N and D of at most this degree, not both 0.
 
-    These equations are linear in the coefficients of N and D: there are such polynomials if the
-    matrix of the equations has not full column rank.
+    There are such polynomials if the matrix of these linear equations has not full column rank.
     """
     rows = []
     for s, value in values:
@@ -250,7 +192,7 @@ def _has_quotient(values: Sequence[tuple[int, int]], degree: int, prime: int) ->
 
 
 def _random_point(reduced: _Reduced, random: Random) -> list[int]:
-    """The entries of a random V modulo the prime, row by row; no entry is zero."""
+    """The entries, not zero, of a random V modulo the prime, row by row."""
     return [random.randrange(1, reduced.prime) for _ in range(reduced.variables)]
 
 
@@ -299,10 +241,7 @@ def _form(
 def _matrix_of_forms(
     reduced: _Reduced, D: flint.nmod_mpoly, degree: int, random: Random
 ) -> list[list[flint.nmod_mpoly]] | None:
-    """The matrix D·A for A = M⁻¹w, whose entries are forms of this degree in V, by its d rows.
-
-    ``None`` if they are no such forms, or are not found from the random V (:func:`_forms_through`).
-    """
+    """The matrix D·A for A = M⁻¹w, if its entries are forms of this degree in V."""
     prime, d = reduced.prime, reduced.shape.d
     number_of_monomials = comb(degree + reduced.variables - 1, degree)
     samples = reduced.random_samples(number_of_monomials + EXTRA_VALUES, random)
@@ -319,11 +258,10 @@ def _matrix_of_forms(
 def _forms_through(
     points: list[list[int]], values: list[list[int]], degree: int, context: flint.nmod_mpoly_ctx
 ) -> list[flint.nmod_mpoly] | None:
-    """The forms of a degree, in the ring ``context`` modulo a prime, with given values at points.
+    """The forms of a degree with given values at points, a row of values for each point.
 
-    ``values`` has a row for each point, with the value of each form. There are at least as many
-    points as monomials: the first points determine the coefficients, and the values at the others
-    have to fit. ``None`` if they do not, or if the first points do not determine the forms.
+    The first points determine the coefficients, and the values at the others have to fit. ``None``
+    if they do not, or if the first points do not determine the forms.
     """
     prime = context.modulus()
     monomials = _exponents(len(points[0]), degree)
@@ -351,43 +289,32 @@ def _first_rows(matrix: flint.nmod_mat, number: int) -> flint.nmod_mat:
 
 
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
-    """The determinant of a square matrix of forms, of size 1 at least.
+    """The determinant of a square matrix of forms.
 
     The minors of the first rows, one for each set of as many columns, are found from those with one
-    row less. At first there are no rows, with one minor, which is 1; at the end all rows, with one
-    minor, the determinant.
+    row less, by expansion along the last row.
     """
     minors: _MinorsByColumns = {frozenset(): matrix[0][0].context().constant(1)}
     for row in matrix:
-        minors = _minors_with_row(minors, row)
-    (determinant,) = minors.values()
-    return determinant
-
-
-def _minors_with_row(minors: _MinorsByColumns, row: list[flint.nmod_mpoly]) -> _MinorsByColumns:
-    """The minors of some rows of a matrix and the next row, by expansion along this next row.
-
-    ``minors`` are those of the former rows, by their sets of columns, counted from 0.
-    """
-    larger_minors: _MinorsByColumns = {}
-    for columns, minor in minors.items():
-        for column, entry in enumerate(row):
+        larger_minors: _MinorsByColumns = {}
+        for (columns, minor), (column, entry) in product(minors.items(), enumerate(row)):
             if column in columns:
                 continue
-            # the sign is that of moving the new column after all that follow it
-            later_columns = sum(other > column for other in columns)
             term = minor * entry
-            if later_columns % 2:
+            # the sign of moving the new column after all that follow it
+            if sum(other > column for other in columns) % 2:
                 term = -term
             with_column = columns | {column}
             if with_column in larger_minors:
                 term = larger_minors[with_column] + term
             larger_minors[with_column] = term
-    return larger_minors
+        minors = larger_minors
+    (determinant,) = minors.values()
+    return determinant
 
 
 def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> list[int]:
-    """The values at V of monomials modulo a prime: of at least one, and all of one degree."""
+    """The values at V of monomials of one degree modulo a prime."""
     degree = sum(monomials[0])
     powers = [[pow(x, k, prime) for k in range(degree + 1)] for x in V]
     values = []
@@ -400,33 +327,23 @@ def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> li
 
 
 class _ChartOfV:
-    """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j.
+    """The chart where a random linear form in the entries x_j of V is 1: x_0 = 1 − Σ r_j x_j.
 
-    The x_j are the entries of V, which has one row. Forms in them become polynomials over ZZ in the
-    ring of the chart, whose unknowns are x_1, x_2, … (named ``v_1_2``, …) and z, the inverse of D.
+    Forms become polynomials over ZZ in x_1, x_2, … (named ``v_1_2``, …) and z, the inverse of D.
     """
 
-    def __init__(self, context: flint.nmod_mpoly_ctx, first: flint.nmod_mpoly) -> None:
-        """Take the ring of forms, and x_0 as a polynomial in the other x_j."""
+    def __init__(self, context: flint.nmod_mpoly_ctx, random: Random) -> None:
+        """Take the ring of forms, and draw the coefficients r_j."""
         self.context = context
+        first = context.constant(1)
+        for generator in context.gens()[1:]:
+            first -= random.randrange(1, context.modulus()) * generator
         self.coordinates = [first, *context.gens()[1:]]
         names = [f"v_1_{j + 1}" for j in range(1, len(self.coordinates))]
         self.ring = PolyRing([*names, "z"], ZZ)
 
-    @classmethod
-    def random(cls, context: flint.nmod_mpoly_ctx, random: Random) -> _ChartOfV:
-        """A chart with random coefficients r_j."""
-        prime = context.modulus()
-        first = context.constant(1)
-        for generator in context.gens()[1:]:
-            first -= random.randrange(1, prime) * generator
-        return cls(context, first)
-
     def restrict(self, form: flint.nmod_mpoly) -> PolyElement:
-        """A form as a polynomial over ZZ in the ring of the chart.
-
-        Its coefficients are the residues modulo the prime, from 0 on.
-        """
+        """A form as a polynomial over ZZ in the ring of the chart, by residues from 0 on."""
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
         for exponents, coefficient in in_chart.to_dict().items():

@@ -8,8 +8,10 @@ invertible there. Source: R. E. Moore, *A test for existence of solutions to non
 SIAM J. Numer. Anal. 14 (1977).
 
 A chart has coordinates, in which the entries of A and V, or of K, Q and V for a < d, are
-affine-linear. c_{k,i,{p,q}} = A_pi V_kq + A_qi V_kp, or A_pi V_kp for p = q, are the coordinates of
-a function; the loss is L = ½ cᵀGc − bᵀc + constant.
+affine-linear; they stand in this order, matrix by matrix and row by row. The loss of a function
+with the reduced coordinates c is L = ½ cᵀGc − bᵀc + constant. (Notation: the docstring of
+families/attention.) Numbers and matrices are FLINT's: rational (``fmpq``), or intervals (``arb``).
+None as an answer about a point means that it is not decided.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ from m2bridge.algebra.intervals import (
 )
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
+from m2bridge.families.attention.orbits.coordinates import bilinear_terms
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
-from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries, is_scaled_in_A
 from m2bridge.families.attention.training_loss.loss import Loss, Scaling
@@ -54,27 +56,12 @@ NEWTON_STEPS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossAtPoint:
-    """The matrices of weights, the loss, its gradient and its Hessian, in a chart.
+    """The matrices of weights, the loss, its gradient and its Hessian, in a chart."""
 
-    All are FLINT's numbers and matrices: rational (``fmpq``), or intervals (``arb``).
-
-    Parameters
-    ----------
-    matrices : dict of str to matrix
-        A and V, and for a < d K and Q.
-    function : column
-        The reduced coordinates c of the function.
-    loss : number
-    gradient : column
-        The derivatives with respect to the coordinates of the chart.
-    hessian : matrix
-        The second derivatives with respect to these coordinates.
-    """
-
-    matrices: dict[str, Any]
-    function: Any
+    matrices: dict[str, Any]  # A and V, and for a < d K and Q
+    function: Any  # the column c
     loss: Any
-    gradient: Any
+    gradient: Any  # a column
     hessian: Any
 
 
@@ -98,53 +85,27 @@ class FunctionRanks(NamedTuple):
 class RealPoint:
     """A real critical point of a loss.
 
-    Parameters
-    ----------
-    kind : {"minimum", "saddle", "maximum", "undecided"}
-        By the signature of the Hessian in the chart, so modulo rescaling, and for a < d modulo
-        GL(a). Where the Hessian is not shown to be invertible the kind is undecided, with two
-        exceptions at rational points: a saddle, if the Hessian has eigenvalues of both signs, and a
-        minimum, if the loss is 0.
-    index : int or None
-        The number of negative eigenvalues of that Hessian, at a rational point also of a Hessian
-        that is not invertible; ``None`` where it is not decided.
-    proved : bool
-        Whether there is a critical point in the box of the point; if not, this is what the program
-        says that isolated it.
-    loss_interval : flint.arb
-        An interval with the loss; at a point that is not proved, with the losses in the whole box
-        that should contain it.
-    least_ranks : FunctionRanks
-        Lower bounds for ranks, which are proved: zero at a point that is not proved.
-    ranks : FunctionRanks or None
-        The ranks; ``None`` where they are not decided.
-    is_dense : bool
-        Whether the function is proved to be in the dense orbit.
-    entries : dict of str to rows of flint.arb
-        A and V, and for a < d K and Q. An entry is exactly 0 if its interval contains 0 and is
-        short.
-    coordinates : list of flint.arb
-        Intervals for the coordinates in the chart, for a loss that is scaled.
-    function : flint.arb_mat
-        The coordinates of the function.
+    Its kind and index are by the signature of the Hessian in the chart, so modulo rescaling, and
+    for a < d modulo GL(a). Where the Hessian is not shown to be invertible the kind is undecided,
+    with two exceptions at rational points: a saddle, if the Hessian has eigenvalues of both signs,
+    and a minimum, if the loss is 0.
     """
 
-    kind: str
-    index: int | None
-    proved: bool
-    loss_interval: flint.arb
-    least_ranks: FunctionRanks
+    kind: str  # minimum, saddle, maximum, undecided
+    index: int | None  # the number of negative eigenvalues
+    proved: bool  # whether there is a critical point in the box, or another program only says so
+    loss_interval: flint.arb  # with the loss; if not proved, with the losses in the whole box
+    least_ranks: FunctionRanks  # proved lower bounds
     ranks: FunctionRanks | None
-    is_dense: bool
+    is_dense: bool  # whether the function is proved to be in the dense orbit
+    # A and V, and for a < d K and Q; exactly 0 if an interval contains 0 and is short
     entries: dict[str, MatrixOfIntervals]
-    coordinates: list[flint.arb]
+    coordinates: list[flint.arb]  # in the chart, for a loss that is scaled
     function: flint.arb_mat
 
     @property
     def loss(self) -> FloatInterval:
-        """A lower and an upper bound for the loss, in floating-point numbers; ∞ if it is larger
-        than all of them.
-        """
+        """A lower and an upper bound for the loss, in floating-point numbers, perhaps ∞."""
         lower, upper = float_bounds(ends(self.loss_interval))
         return max(lower, 0.0), upper  # no loss is negative
 
@@ -158,12 +119,12 @@ class RealPoint:
 
     @property
     def orbit(self) -> Orbit | None:
-        """The orbit of the function; ``None`` if it is not decided, or the function is zero."""
+        """The orbit of the function; ``None`` also if the function is zero."""
         return None if self.ranks is None else self.ranks.orbit
 
     @property
     def is_zero(self) -> bool | None:
-        """Whether the function is zero; ``None`` where it is not decided."""
+        """Whether the function is zero."""
         if self.ranks is not None:
             return self.ranks.orbit is None
         if self.least_ranks.orbit is not None:
@@ -176,9 +137,7 @@ class RealPoint:
         return all(x.overlaps(y) for x, y in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields, for ``json.dumps``: "orbit" is None also for the zero function, and so is a
-        number that is too large for floating-point numbers.
-        """
+        """The fields, for ``json.dumps``; numbers that are too large for floats are ``None``."""
         weights = {}
         for name, rows in self.weights.items():
             weights[name] = [list(map(_finite_or_none, row)) for row in rows]
@@ -241,29 +200,24 @@ class Derivatives(NamedTuple):
     hessian: Any
 
     def along(self, slopes: Any) -> Derivatives:
-        """The derivatives with respect to new coordinates, of which the former ones are
-        affine-linear functions.
+        """The derivatives in new coordinates, of which the former ones are affine-linear functions.
 
-        The matrix ``slopes`` has a row for each former coordinate and a column for each new one.
+        ``slopes`` has a row for each former coordinate and a column for each new one.
         """
         transposed = slopes.transpose()
         return Derivatives(transposed * self.gradient, transposed * self.hessian * slopes)
 
 
 class Landscape:
-    """A loss as a function of the coordinates of a chart, with values that are intervals.
-
-    ``exact_loss`` is the loss as a function of the reduced coordinates c, and ``interval_losses``
-    has the same numbers as intervals, by their precision. ``slopes`` has the derivatives of the
-    entries of weights, in rows, by the coordinates of the chart, in columns: entries are
-    affine-linear. Weights stand in the order A, V, or K, Q, V for a < d, row by row.
-    """
+    """A loss as a function of the coordinates of a chart, exactly or in intervals."""
 
     def __init__(self, loss: Loss, weights: ChartWeights) -> None:
         """Take the loss, and the weights as polynomials in the coordinates of the chart."""
         self.shape, self.weights = loss.shape, weights
+        # the loss as a function of c, and the same numbers as intervals, by their precision
         self.exact_loss = QuadraticFunction(loss.gram, loss.linear, loss.constant)
         self.interval_losses: dict[int, QuadraticFunction] = {}
+        # the derivatives of the entries of weights, in rows, by the coordinates of the chart
         blocks = [weights.A, weights.V]
         if weights.K is not None and weights.Q is not None:
             blocks = [weights.K, weights.Q, weights.V]
@@ -275,20 +229,33 @@ class Landscape:
         self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
     def values(self, point: Sequence[Any]) -> LossAtPoint:
-        """The weights, the function, the loss, its gradient and its Hessian at a point.
+        """The weights, the function, the loss, its gradient and its Hessian at a point of a chart.
 
-        The point is given by its coordinates in the chart. If these are rational, all ``fmpq``, the
-        values are exact; if they are intervals, all ``arb``, the values are intervals that contain
-        those at all points of the box.
+        If its coordinates are rational the values are exact; if they are intervals, the values are
+        intervals that contain those at all points of the box.
         """
         loss, matrix_class = self._interval_loss(), flint.arb_mat
         if isinstance(point[0], flint.fmpq):
             loss, matrix_class = self.exact_loss, flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
-        entries_of_A = matrix_class(A.nrows() * A.ncols(), 1, A.entries())
-        function = self._derivatives_along_A(V) * entries_of_A  # c is linear in A
-        by_weights = self._derivatives_by_A_and_V(loss, A, V, function)
+        # the derivatives of the coordinates c, in rows, along the entries of A and of V
+        d, count = self.shape.d, self.shape.independent_count
+        along_A = matrix_class(count, d * d)
+        along_V = matrix_class(count, self.shape.d_out * d)
+        entries_of_A, entries_of_V = A.entries(), V.entries()
+        for number, of_A, of_V in bilinear_terms(self.shape):
+            along_A[number, of_A] = entries_of_V[of_V]
+            along_V[number, of_V] = entries_of_A[of_A]
+        function = along_A * matrix_class(d * d, 1, entries_of_A)  # c is linear in A
+        # with the error E = Gc − b and J = ∂c the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c
+        error = loss.gradient(function)
+        J = _stack_rows(along_A.transpose(), along_V.transpose()).transpose()
+        hessian = J.transpose() * (loss.gram * J)
+        for number, of_A, of_V in bilinear_terms(self.shape):
+            hessian[of_A, d * d + of_V] += error[number, 0]
+            hessian[d * d + of_V, of_A] += error[number, 0]
+        by_weights = Derivatives(J.transpose() * error, hessian)
         if "K" in matrices:
             by_weights = self._derivatives_by_factors(matrices["K"], matrices["Q"], by_weights)
         in_chart = by_weights.along(matrix_class(self.slopes))
@@ -311,14 +278,9 @@ class Landscape:
         return self.interval_losses[bits]
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
-        """A and V, and K and Q for a < d, at a point, by their names.
-
-        ``matrix_class`` is FLINT's class for matrices with such entries, ``fmpq_mat`` or
-        ``arb_mat``.
-        """
+        """A and V, and K and Q for a < d, at a point, by their names."""
 
         def at_point(matrix: Entries) -> Any:
-            """The value at ``point`` of a matrix of polynomials in the coordinates of the chart."""
             entries = [_value(entry, point) for row in matrix for entry in row]
             return matrix_class(len(matrix), len(matrix[0]), entries)
 
@@ -330,113 +292,39 @@ class Landscape:
         Q = at_point(weights.Q)
         return {"K": K, "Q": Q, "V": V, "A": K.transpose() * Q}
 
-    def _derivatives_by_A_and_V(
-        self, loss: QuadraticFunction, A: Any, V: Any, function: Any
-    ) -> Derivatives:
-        """Gradient and Hessian of ``loss`` by all entries of A, and then of V, row by row.
-
-        ``function`` is the column c of the function of A and V. With the error E = Gc − b and the
-        derivative J of c, a matrix, the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
-        """
-        error = loss.gradient(function)
-        J = _join_columns(self._derivatives_along_A(V), self._derivatives_along_V(A))
-        hessian = J.transpose() * (loss.gram * J)
-        self._add_second_derivatives(hessian, error)
-        return Derivatives(J.transpose() * error, hessian)
-
-    def _derivatives_along_A(self, V: Any) -> Any:
-        """The matrix of derivatives of the coordinates c, in rows, along the entries of A.
-
-        The column for A_pi has the number p d + i. As c_{k,i,p,q} is A_pi V_kq + A_qi V_kp, or
-        A_pi V_kp for p = q, the entries are those of ``V``.
-        """
-        d = self.shape.d
-        matrix = type(V)(self.shape.independent_count, d * d)
-        for row, (k, i, p, q) in enumerate(indices(self.shape)):
-            matrix[row, p * d + i] += V[k, q]
-            if p != q:
-                matrix[row, q * d + i] += V[k, p]
-        return matrix
-
-    def _derivatives_along_V(self, A: Any) -> Any:
-        """The matrix of derivatives of the coordinates c, in rows, along the entries of V.
-
-        The column for V_kq has the number k d + q. As c_{k,i,p,q} is A_pi V_kq + A_qi V_kp, or
-        A_pi V_kp for p = q, the entries are those of ``A``.
-        """
-        d = self.shape.d
-        matrix = type(A)(self.shape.independent_count, self.shape.d_out * d)
-        for row, (k, i, p, q) in enumerate(indices(self.shape)):
-            matrix[row, k * d + q] += A[p, i]
-            if p != q:
-                matrix[row, k * d + p] += A[q, i]
-        return matrix
-
-    def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
-        """Add the sum of error · ∂²c over all coordinates c to a Hessian matrix, in place.
-
-        ``error`` is a column with an entry for each c. A second derivative of c is not 0 only with
-        respect to an entry of A and one of V whose product occurs in c: c_{k,i,{p,q}} has the
-        products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
-        """
-        d = self.shape.d
-        for number, (k, i, p, q) in enumerate(indices(self.shape)):
-            for row_of_A, column_of_V in {(p, q), (q, p)}:
-                of_A = row_of_A * d + i
-                of_V = d * d + k * d + column_of_V
-                hessian[of_A, of_V] += error[number, 0]
-                hessian[of_V, of_A] += error[number, 0]
-
     def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
-        """Gradient and Hessian of the loss by all entries of K, Q and V, where A = KᵀQ.
+        """Gradient and Hessian by all entries of K, Q and V, where A = KᵀQ, by the chain rule.
 
-        ``by_A_and_V`` are those with respect to the entries of A and V. By the chain rule the
-        Hessian is that for an affine-linear A, plus for each A_pi its second derivatives times the
-        derivative of the loss with respect to A_pi. As A_pi = Σ_e K_ep Q_ei, its second derivatives
-        are 1 for the pairs (K_ep, Q_ei), and else 0. In the rows of the result K_ep has the number
-        e d + p, and Q_ei the number a d + e d + i.
-        """
-        d, alpha = self.shape.d, self.shape.alpha
-        gradient, hessian = by_A_and_V.along(self._slopes_of_product(K, Q))
-        for e, p, i in product(range(alpha), range(d), range(d)):
-            of_K = e * d + p
-            of_Q = alpha * d + e * d + i
-            along_A_pi = by_A_and_V.gradient[p * d + i, 0]
-            hessian[of_K, of_Q] += along_A_pi
-            hessian[of_Q, of_K] += along_A_pi
-        return Derivatives(gradient, hessian)
-
-    def _slopes_of_product(self, K: Any, Q: Any) -> Any:
-        """The matrix of derivatives with a row for each entry of A = KᵀQ and V, and a column for
-        each entry of K, Q and V; entries of all matrices are numbered row by row.
-
-        The derivative of A_pi with respect to K_ep is Q_ei, and with respect to Q_ei it is K_ep.
+        The Hessian is the one for an affine-linear A, plus for each A_pi its second derivatives
+        times the derivative of the loss along A_pi. As A_pi = Σ_e K_ep Q_ei, these are 1 for the
+        pairs (K_ep, Q_ei), and else 0.
         """
         d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
-        entries_of_K_and_Q = 2 * alpha * d
-        slopes = type(K)(d * d + d_out * d, entries_of_K_and_Q + d_out * d)
+        # the numbers of the rows or columns of A_pi, K_ep and Q_ei
+        places = []
         for e, p, i in product(range(alpha), range(d), range(d)):
-            of_A = p * d + i
-            slopes[of_A, e * d + p] += Q[e, i]
-            slopes[of_A, alpha * d + e * d + i] += K[e, p]
+            places.append((e, p, i, p * d + i, e * d + p, alpha * d + e * d + i))
+        slopes = type(K)(d * d + d_out * d, 2 * alpha * d + d_out * d)
+        for e, p, i, of_A, of_K, of_Q in places:
+            slopes[of_A, of_K] += Q[e, i]
+            slopes[of_A, of_Q] += K[e, p]
         for j in range(d_out * d):  # V itself
-            slopes[d * d + j, entries_of_K_and_Q + j] = 1
-        return slopes
+            slopes[d * d + j, 2 * alpha * d + j] = 1
+        gradient, hessian = by_A_and_V.along(slopes)
+        for _, _, _, of_A, of_K, of_Q in places:
+            hessian[of_K, of_Q] += by_A_and_V.gradient[of_A, 0]
+            hessian[of_Q, of_K] += by_A_and_V.gradient[of_A, 0]
+        return Derivatives(gradient, hessian)
 
     def critical_point(
         self, sides: Sequence[CoordinateSide], *, only_dense: bool = False
     ) -> RealPoint:
-        """The critical point in a box, and all that is proved of it.
+        """The critical point in a box with these sides, and all that is proved of it.
 
-        ``sides`` has for each coordinate of the chart the two numbers that it lies between. If the
-        simplest rational numbers between them are critical, the point is exact; else it is proved
-        to exist, if that succeeds, or only isolated. With ``only_dense`` the box was isolated among
-        the points of the dense orbit; then it may contain other rational points, which are not
-        meant.
-
-        Two isolating boxes may lead to one point, as the box in which it is proved to exist need
-        not lie inside of them. Then ``may_be`` holds for both points, and
-        :meth:`Isolation.real_points` refuses to list them.
+        With ``only_dense`` the box was isolated among the points of the dense orbit; then it may
+        contain other rational points, which are not meant. Two isolating boxes may lead to one
+        point, as the box in which it is proved to exist need not lie inside of them: then
+        ``may_be`` holds for both, and :meth:`Isolation.real_points` refuses to list them.
         """
         exact = [flint_rational(simplest_between(*side)) for side in sides]
         values = self.values(exact)
@@ -455,13 +343,22 @@ class Landscape:
 
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
         """A rational critical point, which may be degenerate, with exact ``values`` there."""
-        exact = _exact_kind(values)
+        size, rank = values.hessian.nrows(), values.hessian.rank()
+        # the signature is the number of positive less that of negative eigenvalues
+        index = (rank - signature(values.hessian.tolist())) // 2
+        kind = "undecided"
+        if rank == size:
+            kind = _kind_of_point(index, size)
+        elif 0 < index < rank:
+            kind = "saddle"  # also for a degenerate Hessian, as it has both signs
+        elif values.loss == 0:
+            kind = "minimum"  # also for a degenerate Hessian, as no loss is smaller
         A, V = values.matrices["A"], values.matrices["V"]
         spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
         ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
         return RealPoint(
-            kind=exact.kind,
-            index=exact.index,
+            kind=kind,
+            index=index,
             proved=True,
             loss_interval=flint.arb(values.loss),
             least_ranks=ranks,
@@ -475,8 +372,7 @@ class Landscape:
     def _proved_point(self, box: list[flint.arb]) -> RealPoint:
         """The only critical point in a box, which is nondegenerate, as :meth:`_proved_box` proves.
 
-        For the ranks of A, V and their span there are lower bounds only. If these are the ranks in
-        the dense orbit, they are the ranks, as no function has larger ones.
+        Lower bounds for ranks are the ranks only if these are the ranks in the dense orbit.
         """
         values = self.values(box)
         index = negative_eigenvalues(values.hessian)
@@ -498,11 +394,7 @@ class Landscape:
         )
 
     def _isolated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
-        """What is known where no critical point is proved to lie in a box with these sides.
-
-        There may be one that is degenerate, or none. So kind, index and ranks are undecided, and
-        loss, weights and function are the intervals of their values on the whole box.
-        """
+        """What is known of a box with a degenerate critical point or none: values on all of it."""
         box = [interval_of_ends(*side) for side in sides]
         values = self.values(box)
         return RealPoint(
@@ -524,15 +416,18 @@ class Landscape:
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
-        """A box with exactly one zero of the gradient, where the Hessian is invertible; or None.
+        """A box that overlaps the sides, with exactly one zero of the gradient, or ``None``.
 
-        It is the image of Krawczyk's test of the top of the file, for a small box around the point
-        to which Newton's method leads from the middle of the sides; and it overlaps ``sides``.
-        ``None`` if the test fails, or the image lies outside of the sides.
+        It is the image of Krawczyk's test, for a small box around the point to which Newton's
+        method leads from the middle of the sides.
         """
-        middle = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
+        point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         try:
-            point = self._after_newton_steps(middle)
+            for _ in range(NEWTON_STEPS):
+                values = self.values(point)
+                # the middles of intervals are numbers
+                step = values.hessian.mid().solve(values.gradient.mid())
+                point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]
             image = self._krawczyk_image(point)
         except ZeroDivisionError:  # a Hessian is not invertible
             return None
@@ -544,24 +439,8 @@ class Landscape:
                 return None
         return image
 
-    def _after_newton_steps(self, point: list[flint.arb]) -> list[flint.arb]:
-        """The point after NEWTON_STEPS steps of Newton's method for a zero of the gradient.
-
-        Of intervals the middles are taken, which are numbers. ZeroDivisionError if a Hessian is not
-        invertible.
-        """
-        for _ in range(NEWTON_STEPS):
-            values = self.values(point)
-            step = values.hessian.mid().solve(values.gradient.mid())
-            point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]
-        return point
-
     def _krawczyk_image(self, point: list[flint.arb]) -> list[flint.arb]:
-        """The box x − Y ∇L(x) + (1 − Y H(X))(X − x), for a point x and the box X around it.
-
-        X is :func:`_box_around` x, and Y the approximate inverse of the Hessian H(x).
-        ZeroDivisionError if H(x) is not invertible.
-        """
+        """The box x − Y ∇L(x) + (1 − Y H(X))(X − x), for a point x and the box X around it."""
         count = len(point)
         x = flint.arb_mat(count, 1, point)
         values = self.values(point)
@@ -576,7 +455,7 @@ class Landscape:
 
 
 def _radius_at(x: flint.arb) -> flint.arb:
-    """The radius, in one coordinate, of the box around a point whose coordinate is x.
+    """The radius of the box around a point with the coordinate x.
 
     A third of the bits: the product of two radii, by which the Hessian varies, has to be small.
     """
@@ -588,40 +467,8 @@ def _box_around(point: Sequence[flint.arb]) -> list[flint.arb]:
     return [x + flint.arb(0, _radius_at(x)) for x in point]
 
 
-@dataclass(frozen=True, slots=True)
-class _KindOfPoint:
-    """The fields ``kind`` and ``index`` of :class:`RealPoint`, for a point where both are exact."""
-
-    kind: str
-    index: int
-
-
-def _exact_kind(values: LossAtPoint) -> _KindOfPoint:
-    """The kind and the index of a critical point, of which all ``values`` are rational.
-
-    Where the Hessian has not full rank the kind may be undecided; the index is the number of its
-    negative eigenvalues in any case.
-    """
-    size = values.hessian.nrows()
-    rank = values.hessian.rank()
-    # the signature is the number of positive less that of negative eigenvalues
-    negative = (rank - signature(values.hessian.tolist())) // 2
-    kind = "undecided"
-    if rank == size:
-        kind = _kind_of_point(negative, size)
-    elif 0 < negative < rank:
-        kind = "saddle"  # also for a degenerate Hessian, as it has both signs
-    elif values.loss == 0:
-        kind = "minimum"  # also for a degenerate Hessian, as no loss is smaller
-    return _KindOfPoint(kind, negative)
-
-
 def _kind_of_point(index: int, size: int) -> str:
-    """The kind of a nondegenerate critical point: ``minimum``, ``saddle`` or ``maximum``.
-
-    ``index`` is the number of negative eigenvalues of the Hessian, and ``size`` that of all its
-    eigenvalues.
-    """
+    """The kind of a nondegenerate critical point, by its index and the size of the Hessian."""
     if index == 0:
         return "minimum"
     return "maximum" if index == size else "saddle"
@@ -643,10 +490,7 @@ def _finite_or_none(number: float) -> float | None:
 
 
 def _value(polynomial: Any, point: Sequence[Any]) -> Any:
-    """The value at a point of an affine-linear polynomial of SymPy's, with integer coefficients.
-
-    The coordinates of the point, at least one, are intervals or rational numbers.
-    """
+    """The value at a point of an affine-linear polynomial of SymPy's, with integer coefficients."""
     zero = 0 * point[0]  # of the type of the coordinates
     total = zero
     for exponents, coefficient in polynomial.terms():
@@ -658,12 +502,7 @@ def _value(polynomial: Any, point: Sequence[Any]) -> Any:
     return total
 
 
-def _join_columns(left: Any, right: Any) -> Any:
-    """The matrix with the columns of ``left``, then those of ``right``; both have as many rows."""
-    return _stack_rows(left.transpose(), right.transpose()).transpose()
-
-
 def _stack_rows(upper: Any, lower: Any) -> Any:
-    """The matrix with the rows of ``upper``, then those of ``lower``; both have as many columns."""
+    """The matrix with the rows of ``upper``, then the rows of ``lower``."""
     rows = upper.nrows() + lower.nrows()
     return type(upper)(rows, upper.ncols(), upper.entries() + lower.entries())

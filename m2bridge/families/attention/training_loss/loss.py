@@ -8,7 +8,8 @@ the error, a sum over the outputs of a token, is
     L(c) = ½ cᵀ G c − bᵀ c + constant,
 
 and for d' outputs G has d' equal blocks, of moments of S and x. It is positive definite exactly if
-no function but zero vanishes on all data. A target function u has b = G u.
+no function but zero vanishes on all data. A target function u has b = G u, and the constant
+½ uᵀ G u. Too many coordinates are a TooLargeError.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import NamedTuple
 import flint
 
 from m2bridge.errors import InvalidCaseError, TooLargeError
-from m2bridge.families.attention.orbits.parametrization import Index, coordinate, indices
+from m2bridge.families.attention.orbits.coordinates import indices, reduced_coordinates
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import plural
@@ -49,26 +50,14 @@ quadratic form.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """A squared loss L(c) = ½ cᵀ G c − bᵀ c + constant on the functions of a layer.
-
-    Parameters
-    ----------
-    shape : LayerSizes
-    gram : flint.fmpq_mat
-        G, positive definite, in the order of the reduced coordinates.
-    linear : flint.fmpq_mat
-        b, a column.
-    constant : flint.fmpq
-    data, target : str
-        Where G and b come from, in words.
-    """
+    """A squared loss L(c) = ½ cᵀ G c − bᵀ c + constant on the functions of a layer."""
 
     shape: LayerSizes
-    gram: flint.fmpq_mat
-    linear: flint.fmpq_mat
+    gram: flint.fmpq_mat  # G, positive definite, in the order of the reduced coordinates
+    linear: flint.fmpq_mat  # b, a column
     constant: flint.fmpq
-    data: str
-    target: str
+    data: str  # where G comes from, in words
+    target: str  # where b comes from, in words
 
 
 class Scaling(NamedTuple):
@@ -99,11 +88,12 @@ def scaled_loss(loss: Loss) -> tuple[Loss, Scaling]:
     diagonal = [gram[i, i] for i in range(gram.nrows())]
     scaling = Scaling(function=_binary_exponent(target.entries()), form=_binary_exponent(diagonal))
     k, g = scaling
+    two = flint.fmpq(2)
     scaled = replace(
         loss,
-        gram=gram * _power_of_two(-g),
-        linear=loss.linear * _power_of_two(-g - k),
-        constant=loss.constant * _power_of_two(-scaling.loss),
+        gram=gram * two**-g,
+        linear=loss.linear * two ** (-g - k),
+        constant=loss.constant * two**-scaling.loss,
     )
     return scaled, scaling
 
@@ -115,11 +105,6 @@ def _binary_exponent(numbers: Iterable[flint.fmpq]) -> int:
     return 0 if largest == 0 or abs(exponent) <= MOST_BITS_UNSCALED else exponent
 
 
-def _power_of_two(exponent: int) -> flint.fmpq:
-    """2^exponent, exactly."""
-    return flint.fmpq(2) ** exponent
-
-
 @dataclass(frozen=True, slots=True)
 class Quadratic:
     """A positive definite quadratic form G on the functions of a layer, and its name in words."""
@@ -129,10 +114,7 @@ class Quadratic:
     data: str
 
     def towards(self, function: Sequence[Fraction], target: str) -> Loss:
-        """The loss ½ (c − u)ᵀ G (c − u) of the target u = ``function``, named ``target`` in words.
-
-        So b = G u, and the constant is ½ uᵀ G u.
-        """
+        """The loss ½ (c − u)ᵀ G (c − u) of the target u = ``function``, and its name in words."""
         u = column(function)
         linear = self.gram * u
         constant = (u.transpose() * linear)[0, 0] / 2
@@ -151,12 +133,6 @@ def gaussian(shape: LayerSizes) -> Quadratic:
 
     By symmetry the expectations are those of one token x among t. S is the sum of y yᵀ over all
     tokens y, so the entries of G are moments of degree six.
-    Raises TooLargeError if there are too many coordinates.
-
-    Examples
-    --------
-    >>> gaussian(LayerSizes(1, 1, 1, 2)).gram[0, 0]  # E[(x² + y²)² x²] = 15 + 6 + 3
-    24
     """
     features = _features(shape)
     block = [
@@ -169,8 +145,7 @@ def gaussian(shape: LayerSizes) -> Quadratic:
 def _gaussian_moment(first: Feature, second: Feature, t: int) -> int:
     """E[S_pq x_i · S_uv x_j] for t standard normal tokens, of which x is one.
 
-    The features are (i, p, q) and (j, u, v). S_pq is the sum of y_p y_q over the tokens y, and S_uv
-    that of z_u z_v over the tokens z.
+    S_pq is the sum of y_p y_q over the tokens y, and S_uv the sum of z_u z_v over the tokens z.
     """
     (i, p, q), (j, u, v) = first, second
     # How many pairs of tokens (y, z) there are of each kind. The names say which of x, y and z are
@@ -207,7 +182,6 @@ def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
     """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns.
 
     With so many rows R has full column rank, but for rare seeds, and then G is positive definite.
-    Raises TooLargeError if there are too many coordinates.
     """
     count = _count_coordinates(shape)
     random = Random(f"quadratic {seed}")
@@ -221,10 +195,7 @@ def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
 
 
 def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
-    """A target with random integers as its coordinates; in general no function of the layer.
-
-    Raises TooLargeError if there are too many coordinates.
-    """
+    """A target with random integers as its coordinates; in general no function of the layer."""
     random = Random(f"target {seed}")
     count = _count_coordinates(shape)
     return tuple(
@@ -234,25 +205,14 @@ def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
 
 def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fraction, ...]:
     """The coordinates c of the function of weights A and V, in the order of ``indices``."""
-
-    def value(index: Index) -> Fraction:
-        """The coordinate c_{k,i,{p,q}}, for which ``coordinate`` asks for entries of A and V."""
-        return Fraction(coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]))
-
-    return tuple(map(value, indices(shape)))
+    return tuple(map(Fraction, reduced_coordinates(shape, A, V)))
 
 
 def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     """The quadratic form of some sequences of tokens, d×t matrices whose columns are the tokens.
 
     It is the mean, over all tokens x of all sequences, of the products of the features S_pq x_i.
-
-    Raises
-    ------
-    InvalidCaseError
-        If some function other than zero vanishes on all of them.
-    TooLargeError
-        If there are too many coordinates.
+    Data on which some function other than zero vanishes are refused.
     """
     features = _features(shape)
     size = len(features)
@@ -282,15 +242,7 @@ def loss_on_outputs(
 ) -> Loss:
     """The loss on sequences of tokens with given outputs: half the mean of the squared errors.
 
-    Parameters
-    ----------
-    quadratic : Quadratic
-        The form of these sequences, by :func:`quadratic_of_samples`.
-    tokens : sequence of d×t matrices
-    outputs : sequence of d'×t matrices
-        One for each sequence of tokens, with a column for each token.
-    target : str
-        Where the outputs come from, in words.
+    ``quadratic`` is the form of these sequences; outputs are d'×t matrices, one for each sequence.
     """
     shape = quadratic.shape
     # the loss is a mean over all tokens: at first sums are taken
@@ -299,7 +251,10 @@ def loss_on_outputs(
     for sequence, output in zip(tokens, outputs, strict=True):
         X = rational_matrix(sequence)
         Y = rational_matrix(output)
-        linear += _products_with_features(shape, X, Y)
+        # the sums of y_k S_pq x_i over all tokens x, with S = XXᵀ, for each coordinate
+        S, YX = X * X.transpose(), Y * X.transpose()
+        products = [S[p, q] * YX[k, i] for k, i, p, q in indices(shape)]
+        linear += flint.fmpq_mat(shape.independent_count, 1, products)
         squares = [entry * entry for entry in Y.entries()]
         constant += sum(squares, start=flint.fmpq(0)) / 2
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
@@ -313,33 +268,14 @@ def loss_on_outputs(
     )
 
 
-def _products_with_features(
-    shape: LayerSizes, X: flint.fmpq_mat, Y: flint.fmpq_mat
-) -> flint.fmpq_mat:
-    """The column of the sums of y_k S_pq x_i over all tokens x, with S = XXᵀ.
-
-    The tokens are the columns of ``X``, and their outputs y those of ``Y``. The column has an entry
-    for each coordinate c_{k,i,{p,q}}, in their order.
-    """
-    S = X * X.transpose()
-    YX = Y * X.transpose()  # the sums of y_k x_i
-    return flint.fmpq_mat(
-        shape.independent_count, 1, [S[p, q] * YX[k, i] for k, i, p, q in indices(shape)]
-    )
-
-
 def _check_definite(
     block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[RationalRows]
 ) -> None:
-    """Raise InvalidCaseError if some function other than zero vanishes on all data.
-
-    ``block`` is the part of G for one output, with a row and a column for each feature: it is
-    positive definite unless there is such a function. ``tokens`` are the sequences.
-    """
+    """Refuse data if G is not positive definite, by its block of one output."""
     missing = block.nrows() - block.rank()
     if missing == 0:
         return
-    if all(_has_equal_columns(sequence) for sequence in tokens):
+    if all(len(set(zip(*sequence, strict=True))) == 1 for sequence in tokens):
         raise InvalidCaseError(
             "data",
             "all tokens of a sequence are the same, so the layer sees one token only: give"
@@ -354,23 +290,15 @@ def _check_definite(
     )
 
 
-def _has_equal_columns(matrix: RationalRows) -> bool:
-    """Whether all columns of a matrix, given by its rows, are equal."""
-    return len(set(zip(*matrix, strict=True))) == 1
-
-
 def _features(shape: LayerSizes) -> list[Feature]:
-    """The indices (i, p, q), p ≤ q, of the coordinates of one output, in their order.
-
-    TooLargeError if there are too many coordinates of all outputs.
-    """
+    """The indices (i, p, q), p ≤ q, of the coordinates of one output, in their order."""
     _count_coordinates(shape)
     one_output = LayerSizes(shape.d, 1, shape.a, shape.t)
     return [(i, p, q) for _, i, p, q in indices(one_output)]
 
 
 def _count_coordinates(shape: LayerSizes) -> int:
-    """The number of coordinates; TooLargeError if it is above MOST_COORDINATES."""
+    """The number of coordinates, if it is not above MOST_COORDINATES."""
     count = shape.independent_count
     if count > MOST_COORDINATES:
         raise TooLargeError(
@@ -395,6 +323,6 @@ def column(values: Sequence[Fraction]) -> flint.fmpq_mat:
 
 
 def rational_matrix(rows: RationalRows) -> flint.fmpq_mat:
-    """The matrix with these rows, of which there is at least one, as a matrix of FLINT."""
+    """The matrix with these rows, at least one, as a matrix of FLINT."""
     entries = [flint.fmpq(value.numerator, value.denominator) for row in rows for value in row]
     return flint.fmpq_mat(len(rows), len(rows[0]), entries)

@@ -39,7 +39,6 @@ from m2bridge.families.attention.training_loss.counting import (
 )
 from m2bridge.families.attention.training_loss.gradient import (
     ChartWeights,
-    Entries,
     RankCondition,
     WeightChart,
     dense_orbit,
@@ -64,31 +63,16 @@ MOST_POINTS_OF_REALROOTS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """How the real critical points of a loss are isolated.
+    """How the real critical points of a loss are isolated."""
 
-    Parameters
-    ----------
-    loss : Loss
-        Scaled.
-    scaling : Scaling
-        What the given loss was divided by.
-    weights : ChartWeights
-        A chart that contains all critical points.
-    conditions : tuple of RankCondition
-        Points where one of the ranks is smaller are left out, as they come in families or were not
-        counted; empty if no points are left out.
-    msolve : bool
-        Whether the program msolve is used.
-    program : Path or None
-        Where it is; ``None`` if Macaulay2 finds it.
-    """
-
-    loss: Loss
-    scaling: Scaling = NOT_SCALED
-    weights: ChartWeights
+    loss: Loss  # scaled
+    scaling: Scaling = NOT_SCALED  # what the given loss was divided by
+    weights: ChartWeights  # a chart that contains all critical points
+    # points where one of these ranks is smaller are left out, as they come in families or were not
+    # counted; empty if no points are left out
     conditions: tuple[RankCondition, ...]
-    msolve: bool
-    program: Path | None
+    msolve: bool  # whether the program msolve is used
+    program: Path | None  # where it is, unless Macaulay2 finds it
 
     @classmethod
     def of(
@@ -96,14 +80,7 @@ class Isolation:
     ) -> Isolation:
         """The isolation in a chart in which there are as many complex points as were counted.
 
-        ``counts`` has at least one point. ``seed`` determines the charts that are tried. ``msolve``
-        and ``program`` are the fields.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If points of the dense orbit come in families, if there are too many points for
-            RealRoots, or if none of the charts that are tried contains them all.
+        ``seed`` determines the charts that are tried.
         """
         _check_can_be_listed(counts.count, msolve=msolve)
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
@@ -122,20 +99,17 @@ class Isolation:
         )
 
     def real_points(self) -> tuple[RealPoint, ...]:
-        """All real critical points, by increasing loss.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If two of them are not shown to be different.
-        """
+        """All real critical points, by increasing loss; they must be shown to be different."""
         answer = answer_to(self.script())
         landscape = Landscape(self.loss, self.weights)
         unknowns = self.weights.ring.ngens
         if self.msolve:
             boxes = _isolating_boxes(answer, unknowns)
         else:
-            boxes = _boxes_by_trace_form(answer, unknowns)
+            # further unknowns of the program have further matrices
+            matrices = answer.lists("multiplication")[:unknowns]
+            isolated = real_points(answer.lists("trace_form"), matrices)
+            boxes = [list(map(ends, point)) for point in isolated]
         only_dense = len(self.conditions) > 0  # ``conditions`` leave out all other points
         points = []
         for box in check_deadline_in(boxes):
@@ -153,11 +127,10 @@ class Isolation:
     def with_ranks(self, points: Sequence[RealPoint]) -> tuple[RealPoint, ...]:
         """The same points, with the ranks of those where lower and upper bounds agree.
 
-        ``points`` are all that :meth:`real_points` returns. Lower bounds are ``least_ranks``; upper
-        bounds come from counting points of smaller ranks (:meth:`_upper_rank_bounds`), and rest on
-        the list of points being complete. A point whose index is ``None``, as it is for one that is
-        not proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
-        listed nothing is counted.
+        Lower bounds are ``least_ranks``; upper bounds come from counting points of smaller ranks,
+        and rest on the list of points being complete. A point whose index is ``None``, as where it
+        is not proved to be critical, keeps undecided ranks. Where points of the dense orbit alone
+        are listed nothing is counted.
         """
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
@@ -178,13 +151,19 @@ class Isolation:
     def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        ``points`` are all real critical points. The bound is the full rank, the smaller of the
-        numbers of rows and columns of the matrix, unless a smaller ρ is found as follows. The
-        candidates for ρ are the points whose rank is not proved to be larger than ρ; the points of
-        rank at most ρ are among them. If Macaulay2 counts as many real critical points of rank at
-        most ρ as there are candidates, then all candidates have at most the rank ρ.
+        The bound is the full rank of the matrix, unless a smaller ρ is found: the candidates for ρ
+        are the points whose rank is not proved to be larger than ρ; the points of rank at most ρ
+        are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
+        are candidates, then all candidates have at most the rank ρ.
         """
-        matrix = self._matrix_of_rank(name)
+        weights = self.weights
+        matrix = weights.V
+        if name == "span_dimension":
+            # the columns of A and the rows of V, both as rows
+            matrix = [*transpose(weights.A), *weights.V]
+        elif name == "A":
+            # K has full rank a in this chart, so A = KᵀQ has the rank of Q
+            matrix = weights.A if weights.Q is None else weights.Q
         full_rank = min(len(matrix), len(matrix[0]))
         lower_bounds = [getattr(point.least_ranks, name) for point in points]
         upper_bounds = [full_rank] * len(points)
@@ -202,36 +181,22 @@ class Isolation:
                     upper_bounds[j] = rank
         return upper_bounds
 
-    def _matrix_of_rank(self, name: str) -> Entries:
-        """The matrix of polynomials, in the coordinates of the chart, whose rank at a point is the
-        field ``name`` of :class:`.FunctionRanks`: "A", "V" or "span_dimension".
-        """
-        weights = self.weights
-        if name == "span_dimension":
-            # the columns of A and the rows of V, both as rows
-            return [*transpose(weights.A), *weights.V]
-        if name == "V":
-            return weights.V
-        # K has full rank a in this chart, so A = KᵀQ has the rank of Q
-        return weights.A if weights.Q is None else weights.Q
-
     def _number_of_points(self, of_rank_at_most: RankCondition) -> int:
         """The number of real critical points where a matrix has at most the rank of a condition."""
         answer = answer_to(self.script(of_rank_at_most))
         if self.msolve:
             return len(answer.lists("boxes"))
-        return _signature(answer)
+        # the signature of the trace form is the number of real points (Hermite)
+        form = answer.lists("trace_form")
+        return signature([[flint_rational(Fraction(x)) for x in row] for row in form])
 
     def script(self, vanishing: RankCondition | None = None, title: str = "") -> Script:
         """The Macaulay2 program that isolates the real points.
 
         Its answer is ``boxes``, a list of isolating boxes, with msolve. Without it the answers are
         ``trace_form``, whose signature is the number of real points, and ``multiplication``, the
-        matrices of multiplication by the unknowns.
-
-        With ``vanishing`` these are the points alone where the matrix of this condition has at most
-        its rank, as larger minors vanish. Then there is no ``multiplication``, as points are only
-        counted. ``title`` is a comment, by default the shape of the layer.
+        matrices of multiplication by the unknowns. With ``vanishing``, points are only counted
+        where the matrix of this condition has at most its rank, as larger minors vanish.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -253,11 +218,7 @@ class Isolation:
 
 
 def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
-    """Raise MethodUnavailableError if real critical points cannot be listed.
-
-    There are two reasons: those of the dense orbit come in families; or there are too many complex
-    points, and the program msolve, which could isolate the real ones, is not there.
-    """
+    """Refuse dense points that come in families, and too many complex points without msolve."""
     if count.dense is None:
         raise MethodUnavailableError(
             "critical points of the dense orbit come in families: real ones cannot be listed"
@@ -275,10 +236,9 @@ def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     """A chart with small numbers that contains all critical points, modulo the first prime.
 
-    ``seed`` determines the charts that are tried. A chart contains all points if there are as many
-    in it as ``counts`` says. Where A was eliminated only the number at functions of the dense orbit
-    is compared, as points elsewhere were left out. Raises MethodUnavailableError if none of
-    MOST_TRIED_CHARTS charts contains them.
+    A chart contains all points if there are as many in it as ``counts`` says. Where A was
+    eliminated only the number at functions of the dense orbit is compared, as points elsewhere were
+    left out.
     """
     random = Random(f"real chart {seed}")
     for _ in range(MOST_TRIED_CHARTS):
@@ -294,10 +254,9 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
 
 
 def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
-    """The isolating boxes of an answer, each the list of its sides in the ``unknowns`` coordinates.
+    """The isolating boxes of an answer, each the list of its sides in the coordinates of the chart.
 
-    A box of the answer may have more sides, as the program has further unknowns, inverses of minors
-    or of sums of their squares: they are left out. ParseError if the answer is no list of boxes.
+    A box of the answer may have more sides, of inverses of minors or of sums of their squares.
     """
     boxes = []
     for box in answer.lists("boxes"):
@@ -307,20 +266,3 @@ def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]
             raise ParseError("the field 'boxes' is not a list of boxes")
         boxes.append([(Fraction(low), Fraction(high)) for low, high in sides])
     return boxes
-
-
-def _boxes_by_trace_form(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
-    """A box around each real point, in the coordinates of the chart, from exact matrices.
-
-    The answer has the trace form, and the matrices of multiplication by the unknowns of the chart,
-    of which there are ``unknowns``, and then by further ones.
-    """
-    matrices = answer.lists("multiplication")[:unknowns]
-    points = real_points(answer.lists("trace_form"), matrices)
-    return [list(map(ends, point)) for point in points]
-
-
-def _signature(answer: Answer) -> int:
-    """The signature of the trace form of an answer: the number of real points (Hermite)."""
-    form = answer.lists("trace_form")
-    return signature([[flint_rational(Fraction(x)) for x in row] for row in form])

@@ -30,7 +30,8 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import singular_orbits as bound_criterion
-from m2bridge.families.attention.orbits.charts import quadratic_forms
+from m2bridge.families.attention.orbits.coordinates import function_coordinates, sparse_matrix
+from m2bridge.families.attention.orbits.membership import quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
@@ -39,11 +40,7 @@ from m2bridge.families.attention.orbits.orbits import (
     orbits,
     representative,
 )
-from m2bridge.families.attention.orbits.parametrization import (
-    function_coordinates,
-    orbit_closure_map,
-    sparse_matrix,
-)
+from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.orbits.tangents import (
     orbit_dimension,

@@ -13,7 +13,7 @@ from sympy.functions.combinatorial.numbers import stirling
 
 from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError
 from m2bridge.algebra.intervals import least_rank, negative_eigenvalues, simplest_between
-from m2bridge.families.attention.orbits.parametrization import indices
+from m2bridge.families.attention.orbits.coordinates import indices
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
@@ -240,6 +240,19 @@ def test_an_eliminated_loss_is_a_quotient_of_forms_of_degree_six() -> None:
     x, y, z = denominator.context().gens()
     cube = (x**2 + y**2 + z**2) ** 3
     assert denominator == cube * denominator.leading_coefficient()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_determinant_of_forms_is_flints_at_points(size: int) -> None:
+    """Without signs it would be the permanent, which no number of critical points shows."""
+    context = flint.nmod_mpoly_ctx.get(("x", size * size), 32003, flint.Ordering.lex)
+    x = context.gens()
+    matrix = [[x[size * i + j] for j in range(size)] for i in range(size)]
+    determinant = eliminated._determinant(matrix)
+    random = Random(size)
+    for _ in range(3):
+        point = [random.randrange(32003) for _ in x]
+        assert determinant(*point) == flint.nmod_mat(size, size, point, 32003).det()
 
 
 def test_primes_are_other_ones_for_other_losses() -> None:
