@@ -21,7 +21,6 @@ from m2bridge.trained_weights.heads.distances import (
     distances,
     nearness,
     nearness_position,
-    values_and_distances,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
@@ -287,8 +286,7 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     """Return the singular values of A or V, as ``letter`` says, divided by the largest one, without
     those that are 0 or that rounding hides.
     """
-    # The largest value is the first.
-    values, _ = values_and_distances(head, letter)
+    values = head.numerical.numbers_of(letter).singular_values
     largest = values[0]
     # It is 0, or None as rounding hides it; then so are all others.
     if not largest:
@@ -307,7 +305,7 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
     label = f"singular values of {letter}"
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    _, to_lower_rank = values_and_distances(head, letter)
+    to_lower_rank = head.numerical.numbers_of(letter).distances[1:]
     # Pairs of i and the distance to rank at most i. A distance 0 has no place on the scale; one
     # that is ``None`` is hidden by rounding.
     strata = [(i, distance) for i, distance in enumerate(to_lower_rank, 1) if distance]
@@ -395,10 +393,7 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
     # locus.
     if rank <= 1:
         return None
-    # The second list has the distances to rank at most 1, 2, …: that to rank − 1 has the index
-    # rank − 2.
-    _, to_ranks_from_one = values_and_distances(head, letter)
-    return to_ranks_from_one[rank - 2]
+    return head.numerical.numbers_of(letter).distances[rank - 1]
 
 
 def _table_row(head: HeadWeights) -> tuple[str, ...]:

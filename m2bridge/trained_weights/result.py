@@ -41,12 +41,17 @@ from m2bridge.trained_weights.facts import (
     numbered_sentences,
     summary,
 )
-from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
+from m2bridge.trained_weights.heads.distances import (
+    LowRankChange,
+    chosen_heads,
+    nearest_loci,
+    nearness_json,
+    sentence_on_lower_ranks,
+)
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
-from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
+from m2bridge.trained_weights.networks.symmetries import LayerThenNorm, Symmetries
+from m2bridge.trained_weights.networks.traits import AnalysisOptions
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.scope import Scope
@@ -449,8 +454,8 @@ def _fields(
         assumed = (f"the layers are taken {scope.words}", *assumed)
     return {
         "source": str(source) if isinstance(source, str | Path) else "",
-        "heads": tuple(analysis.found.heads),
-        "layers": analysis.alone,
+        "heads": tuple(analysis.results.heads),
+        "layers": analysis.by_layer,
         "network": network,
         "behind_norms": analysis.behind_norms,
         "unfinished": analysis.unfinished,

@@ -16,13 +16,13 @@ from math import pi
 from m2bridge.results.sheet import Table, value_text, visible
 from m2bridge.trained_weights.checkpoints.accounting import ArrayUse
 from m2bridge.trained_weights.heads.distances import (
+    LowRankChange,
     distance_names,
     distance_text,
     distances,
-    values_and_distances,
+    rows_of_changes,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import LowRankChange, rows_of_changes
 
 MAX_SINGULAR_VALUES = 12
 """Singular values of a single head that are written."""
@@ -127,9 +127,9 @@ def singular_values_table(head: HeadWeights) -> Table:
     """
     columns = []
     for letter in "AV":
-        values, distances_to_ranks = values_and_distances(head, letter)
-        columns.append(map(distance_text, values))
-        columns.append(map(distance_text, distances_to_ranks))
+        numbers = head.numerical.numbers_of(letter)
+        columns.append(map(distance_text, numbers.singular_values))
+        columns.append(map(distance_text, numbers.distances[1:]))
     # A and V may have different numbers of singular values: cells that are missing are empty.
     lines = zip_longest(*columns, fillvalue="")
     rows = [(i, *cells) for i, cells in enumerate(lines, 1)]

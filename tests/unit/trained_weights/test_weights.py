@@ -60,8 +60,9 @@ from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
-from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
-from m2bridge.trained_weights.heads.spectrum import rounded
+from m2bridge.trained_weights.heads.numerical import rounded
+from m2bridge.trained_weights.heads.ranks import exact_ranks, integers, residues
+from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks import network as at_weights
 from m2bridge.trained_weights.options import OPTIONS
