@@ -17,7 +17,7 @@ each token that is attended to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from math import ceil, floor, inf, log10, sqrt, tanh, ulp
@@ -378,13 +378,3 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
         f" {'it' if is_one else 'each'} changes the layer's output by at most {_short(change)}"
         f"{of_each_token}, for tokens of norm at most {norm:.3g} (numerical)."
     )
-
-
-def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
-    """Yield for each head the cells of a line of the table: layer, head, distances of A and of V,
-    and the change of outputs.
-    """
-    for found in changes:
-        change = "–" if found.change == inf else f"{found.change:.2g}"
-        cells = map(distance_text, (found.distance_A, found.distance_V))
-        yield (found.layer, found.head, *cells, change)

@@ -259,26 +259,28 @@ def _rank_at_random_weights(
     # model.
     sizes = zip(shapes, model.layer_sizes, strict=True)
     is_of_model = all(layer[0].beta == min(d, d_out) for layer, (d, d_out, _) in sizes)
-    try:
-        if is_of_model and (model.is_plain or is_small):
-            from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+    if is_of_model and (model.is_plain or is_small):
+        from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
 
+        with suppress(TimeLimitError):
             at_random = dimension(model).lower
             return None if at_random is None else at_random.value
-        if not is_small or any(not head.factored and head.has_factors for head in chain(*shapes)):
-            return None
-        draw = random_residues()
-        numbers = Residues(LARGE_PRIME)
-        layers = []
-        for layer in matrices("KQAVO"):
-            heads = []
-            for head in layer:
-                drawn = {}
-                for letter, matrix in head.items():
-                    rows, columns = matrix.nrows(), matrix.ncols()
-                    drawn[letter] = random_matrix(numbers, rows, columns, draw)
-                heads.append(drawn)
-            layers.append(heads)
+        return None
+    if not is_small or any(not head.factored and head.has_factors for head in chain(*shapes)):
+        return None
+    draw = random_residues()
+    numbers = Residues(LARGE_PRIME)
+    layers = []
+    for layer in matrices("KQAVO"):
+        heads = []
+        for head in layer:
+            drawn = {}
+            for letter, matrix in head.items():
+                rows, columns = matrix.nrows(), matrix.ncols()
+                drawn[letter] = random_matrix(numbers, rows, columns, draw)
+            heads.append(drawn)
+        layers.append(heads)
+    try:
         return _rank(model, layers, min(upper, parameters))
     except (TimeLimitError, TooLargeError):
         return None
