@@ -307,8 +307,10 @@ class HeadWeights:
             factors.append(("O and V", "OV", shape.v, self.ranks.s))
         for names, product, size, rank in factors:
             # All pairs of factors of a product of the rank ``size`` are one orbit of GL(size).
-            more = "" if rank == size else "more than "
-            yield f"{names} by {product} up to {more}GL({size})"
+            if rank == size:
+                yield f"{names} by {product} up to GL({size})"
+            else:
+                yield f"{names} up to more than GL({size})"
 
     def to_json(self) -> dict[str, Any]:
         """Return the findings for ``json.dumps``."""
