@@ -229,6 +229,20 @@ def test_regular_weights_have_a_differential_of_full_rank(seed: int) -> None:
     assert head.regular is (differential_rank(given) == head.shape.dimension), given
 
 
+def test_products_of_full_rank_determine_their_factors_up_to_gl_and_others_up_to_more() -> None:
+    whole, part = numpy.eye(2), numpy.diag([1.0, 0.0])
+    pair = "A and OV are determined by the function up to the scaling (A, V) → (λA, V/λ)"
+    clauses = {
+        (2, 2): "K and Q by A up to GL(2), O and V by OV up to GL(2)",
+        (1, 2): "K and Q up to more than GL(2), O and V by OV up to GL(2)",
+        (2, 1): "K and Q by A up to GL(2), O and V up to more than GL(2)",
+    }
+    for (r, s), clause in clauses.items():
+        K, V = (whole if rank == 2 else part for rank in (r, s))
+        (head,) = weights(K=K, Q=whole, V=V, O=whole).heads
+        assert head.words() == f"{pair}; {clause}"
+
+
 # Numerical, against mpmath at 50 digits.
 
 
