@@ -20,10 +20,14 @@ from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.heads.distances import near_strata, near_words, nearest_loci, nearness
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.ranks import HeadShape
+from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
-from m2bridge.trained_weights.networks.groups import Symmetries, summary_sentence
-from m2bridge.trained_weights.networks.symmetries import LayerThenNorm, finite_symmetries
+from m2bridge.trained_weights.networks.symmetries import (
+    LayerThenNorm,
+    Symmetries,
+    finite_symmetries,
+    summary_sentence,
+)
 from m2bridge.trained_weights.scope import Scope
 
 Fact = tuple[str, object]

@@ -1,14 +1,13 @@
 """The command ``weights``: from a file or matrices to exact results on heads, layers and network.
 
 Ranks, orbits, fibres and dimensions are exact; distances are numerical. A *fact* is a pair of a
-name and a value, a line of the text; ``choice`` is the model that the weights are taken for. Layers
-have numbers from 1 on, and ``alone`` is what is known of each layer without the other layers.
+name and a value, a line of the text; ``choice`` is the model that the weights are taken for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,10 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     kinds_left_out,
     left_out_words,
 )
-from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from m2bridge.trained_weights.facts import (
     FACTOR_OF_SCORES,
     TIED_EMBEDDINGS,
@@ -41,12 +39,17 @@ from m2bridge.trained_weights.facts import (
     numbered_sentences,
     summary,
 )
-from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
+from m2bridge.trained_weights.heads.distances import (
+    LowRankChange,
+    chosen_heads,
+    nearest_loci,
+    nearness_json,
+    sentence_on_lower_ranks,
+)
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
-from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
+from m2bridge.trained_weights.networks.symmetries import LayerThenNorm, Symmetries
+from m2bridge.trained_weights.networks.traits import AnalysisOptions
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.scope import Scope
@@ -154,9 +157,17 @@ class Weights(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
-        tables that are asked for. A fact with the value ``None`` is not written by :class:`Facts`.
+        tables that are asked for.
         """
-        blocks: list[Facts | Table] = [Facts([*self._first_facts(), *self._facts()])]
+        facts: list[Fact] = []
+        # The title of a known architecture has neither file nor sizes: they are a fact here, which
+        # begins with the sizes where there is no file.
+        if self.choice is not None and self.choice.words:
+            source = f"in {visible(self.source)}" if self.source else ""
+            facts.append(("weights", f"{source}: {self.size_text}, {self.tokens}".strip(": ")))
+        # The summary may be None: a fact with this value is not written.
+        facts += [("summary", self.summary), ("nearest to lower rank", self.sentence_on_ranks)]
+        blocks: list[Facts | Table] = [Facts([*facts, *self._facts()])]
         if self.rank is not None:  # the option --rank: changes by truncation to this rank
             softmax = self.heads[0].shape.softmax
             changes = self.changes(self.rank)
@@ -169,21 +180,6 @@ class Weights(PictureResult):
             blocks.append(arrays_table(self.arrays))
         return Sheet(self._title(), blocks)
 
-    def _first_facts(self) -> list[Fact]:
-        """Return the facts that come first: the file with the sizes, if the title does not have
-        them, and the two sentences that can be quoted; that on all weights may be ``None``.
-        """
-        found: list[Fact] = []
-        # The title of a known architecture has neither file nor sizes: they are a fact here.
-        if self.choice is not None and self.choice.words:
-            source = f"in {visible(self.source)}" if self.source else ""
-            # Without a source the text begins with the sizes.
-            file_and_sizes = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
-            found.append(("weights", file_and_sizes))
-        found.append(("summary", self.summary))
-        found.append(("nearest to lower rank", self.sentence_on_ranks))
-        return found
-
     def _facts(self) -> list[Fact]:
         """Return all facts if they are asked for, else the most important ones; and as the last
         fact how all of them were computed, and what more there is on request.
@@ -192,37 +188,26 @@ class Weights(PictureResult):
             self.heads, self.layers, self.network, self.behind_norms, self.scope
         )
         if self.left_out:
-            by_kind["left out"] = [("left out", self._left_out_text)]
+            used = sum(use.used_for != "" for use in self.arrays)
+            words = f"{left_out_words(self.arrays)}; {used} of {len(self.arrays)} arrays are used"
+            if not self.list_arrays:
+                words += " (--arrays lists them)"
+            by_kind["left out"] = [("left out", words)]
         if self.remarks:
             by_kind["remarks"] = [numbered_sentences("remark", self.remarks)]
         if self.unfinished:
             by_kind["unfinished"] = [("unfinished", self.unfinished)]
         all_facts = [fact for facts in by_kind.values() for fact in facts]
         shown = all_facts if self.all_heads else most_important(by_kind)
-        more = len(all_facts) - len(shown)
-        return [*shown, ("computed by", self._computed_by(more_facts=more))]
-
-    @property
-    def _left_out_text(self) -> str:
-        """The kinds of arrays that are left out, and how many arrays of the file are used."""
-        # The text ``used_for`` is empty for an array that is left out.
-        used = sum(use.used_for != "" for use in self.arrays)
-        words = f"{left_out_words(self.arrays)}; {used} of {len(self.arrays)} arrays are used"
-        return words if self.list_arrays else f"{words} (--arrays lists them)"
-
-    def _computed_by(self, *, more_facts: int) -> str:
-        """Return how results were computed, in how much time, and what there is on request: the
-        number ``more_facts`` of facts that are not shown, and tables that are not shown.
-        """
         on_request = []
-        if more_facts > 0:
-            on_request.append(plural(more_facts, "more fact"))
+        if len(all_facts) > len(shown):
+            on_request.append(plural(len(all_facts) - len(shown), "more fact"))
         if not self.shows_tables:
             on_request.append("tables of the heads")
         words = f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"
         if on_request:
             words += f"; {' and '.join(on_request)} with --heads all"
-        return words
+        return [*shown, ("computed by", words)]
 
     def _title(self) -> str:
         """Return the first line: the known architecture in words; or, without one, the
@@ -285,15 +270,9 @@ class Weights(PictureResult):
         """Return by how much outputs change if A and V of a head are truncated to a rank, or, with
         rotary positions, V alone: one value for each head in :attr:`listed`, in this order.
         """
-        return tuple(self._change(head, rank) for head in self.listed)
-
-    def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
-        """Return by how much outputs change if A and V of a head are truncated to a rank.
-
-        With rotary positions scores have another matrix in place of A for each difference of
-        places: A is kept.
-        """
-        return LowRankChange.of(head, rank, of_A=not self.is_rotary)
+        # With rotary positions A is kept: scores have another matrix for each difference of places.
+        of_A = not self.is_rotary
+        return tuple(LowRankChange.of(head, rank, of_A=of_A) for head in self.listed)
 
     @property
     def tokens(self) -> str:
@@ -314,57 +293,41 @@ class Weights(PictureResult):
         """Return the heads in :attr:`listed`, all layers, the network and the arrays for
         ``json.dumps``. An empty text, and what is not known, is ``None``.
         """
+        heads = [head.to_json() | nearness_json(head) for head in self.listed]
+        if self.rank is not None:
+            for head, change in zip(heads, self.changes(self.rank), strict=True):
+                head["at_rank"] = change.to_json()
+        layers = []
+        for number, layer in self.layers.items():
+            # The model and the gauge group stand once, with the network.
+            own = replace(layer, model=None, gauge=())
+            layers.append({"layer": number} | own.to_json())
+            if number in self.behind_norms:
+                layers[-1]["behind_norm"] = self.behind_norms[number].to_json()
+        # Matrices that were given have no choice of a model, and so no architecture.
+        choice = self.choice
+        model = {
+            "architecture": (choice is not None and choice.name) or None,
+            "normalization": "softmax" if self.heads[0].shape.softmax else "none",
+            "skip": choice is not None and choice.skip,
+            "rotary": self.is_rotary,
+        }
         case = {"source": self.source or None}
         common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
         return common_fields | {
-            "heads": [self._head_json(head) for head in self.listed],
+            "heads": heads,
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
-            "layers": [self._layer_json(number) for number in self.layers],
+            "layers": layers,
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "arrays": [use.to_json() for use in self.arrays],
             "remarks": list(self.remarks),
             "assumed": list(self.assumed),
             "unfinished": self.unfinished or None,
-            "model": self._model_json(),
+            "model": model,
             "adapter": self.adapter or None,
         }
-
-    def _head_json(self, head: HeadWeights) -> dict[str, Any]:
-        """Return what is known of a head for ``json.dumps``; if a rank is asked for, ``at_rank`` is
-        how outputs change if the head is truncated to this rank.
-        """
-        found = head.to_json() | nearness_json(head)
-        if self.rank is not None:
-            found["at_rank"] = self._change(head, self.rank).to_json()
-        return found
-
-    def _model_json(self) -> dict[str, Any]:
-        """Return the model that the weights are taken for, for ``json.dumps``.
-
-        Matrices that were given have no choice of a model, and so no architecture.
-        """
-        choice = self.choice
-        # The name of an architecture that is not known is empty.
-        name = "" if choice is None else choice.name
-        return {
-            "architecture": name or None,
-            "normalization": "softmax" if self.heads[0].shape.softmax else "none",
-            "skip": choice is not None and choice.skip,
-            "rotary": choice is not None and choice.rotary,
-        }
-
-    def _layer_json(self, number: int) -> dict[str, Any]:
-        """Return what is known of the layer with this number, and of the LayerNorm after it if
-        there is one, for ``json.dumps``.
-        """
-        # In JSON the model and the gauge group stand once, with the network.
-        own = replace(self.layers[number], model=None, gauge=())
-        found: dict[str, Any] = {"layer": number} | own.to_json()
-        if number in self.behind_norms:
-            found["behind_norm"] = self.behind_norms[number].to_json()
-        return found
 
     def to_macaulay2(self) -> str:
         """Return the triples (rk A, rk V, dim L∩U) of all heads as a list of Macaulay2, where L is
@@ -400,69 +363,6 @@ class Weights(PictureResult):
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-def _choose_model(
-    source: Any,
-    names: Iterable[str],
-    layers: Sequence[LayerTensors],
-    *,
-    as_: str | None,
-    **options: Any,
-) -> ModelChoice:
-    """Return the model that these layers are taken for, by the configuration beside a file, the
-    names of its arrays, and the options.
-
-    ``source`` is a path, or anything else for matrices and state dicts, which have no
-    configuration; ``as_`` is ``lightning`` or ``softmax`` for the layers alone, whatever the
-    configuration says, or ``None``; ``options`` are normalization, skip and norm.
-    """
-    return ModelChoice.of(
-        configuration(source) if isinstance(source, str | Path) else {},
-        names=names,
-        has_norms=any(layer.norm is not None for layer in layers),
-        kind=as_,
-        **options,
-    )
-
-
-def _fields(
-    analysis: Analysis,
-    choice: ModelChoice,
-    source: Any,
-    available: Mapping[str, Tensor],
-    stored: StoredOptions,
-) -> dict[str, Any]:
-    """Return those fields of :class:`Weights` that follow from the analysis of the layers, by their
-    names: all but the time, the model and what is shown.
-
-    ``source`` is a path, or anything else for matrices and mappings; ``available`` has all arrays
-    of the source by their names.
-    """
-    network = analysis.network
-    # What norms add to the variance; ``None`` where no rank of the network depends on it.
-    epsilon = None if network is None else network.epsilon
-    uses = array_uses(available, analysis.layers, stored)
-    # also if rotary positions are not taken into account
-    rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-    scope = Scope.of(analysis, choice, uses, rotary=rotary)
-    assumed = choice.assumed_of_all(analysis.layers, epsilon)
-    if scope.words:
-        assumed = (f"the layers are taken {scope.words}", *assumed)
-    return {
-        "source": str(source) if isinstance(source, str | Path) else "",
-        "heads": tuple(analysis.found.heads),
-        "layers": analysis.alone,
-        "network": network,
-        "behind_norms": analysis.behind_norms,
-        "unfinished": analysis.unfinished,
-        "left_out": kinds_left_out(uses),
-        "remarks": _remarks(analysis, choice, uses, stored, rotary=rotary),
-        "assumed": assumed,
-        "scope": scope,
-        "arrays": uses,
-        "adapter": "" if stored.adapter is None else str(stored.adapter),
-    }
-
-
 def _remarks(
     analysis: Analysis,
     choice: ModelChoice,
@@ -473,9 +373,6 @@ def _remarks(
 ) -> tuple[str, ...]:
     """Return all remarks, as sentences: on an adapter, on how layers were read, on what config.json
     says that is not in the file, on the rank of the network, and on embeddings.
-
-    ``uses`` are those of all arrays; ``rotary`` says whether the model has rotary positions,
-    counted or not.
     """
     # The remarks of ``choice`` are on more layers than the file has, and on a limit on tokens.
     remarks = [*analysis.remarks(rotary=rotary), *choice.remarks(len(analysis.layers))]
@@ -579,25 +476,57 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    model = {"normalization": normalization, "as_": as_, "norm": norm}
-    words = {**model, "biases": biases, "sort": sort}
+    words = {"normalization": normalization, "as_": as_, "norm": norm}
+    words |= {"biases": biases, "sort": sort}
     check_options(words, tolerance=tolerance, worst=worst, rank=rank)
     head_count, all_heads = read_heads_option(heads)
     counts = biases == "count"
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
-    shown: dict[str, Any] = {"sort": sort, "worst": worst, "rank": rank}
-    shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
+    is_file = isinstance(source, str | Path)
     with limited(timeout) as running:
         layers, available, head_count = find_layers(source, matrices, names, head_count, stored)
-        choice = _choose_model(source, available, layers, skip=skip, **model)
+        choice = ModelChoice.of(
+            configuration(source) if is_file else {},
+            names=available,
+            has_norms=any(layer.norm is not None for layer in layers),
+            kind=as_,
+            skip=skip,
+            normalization=normalization,
+            norm=norm,
+        )
         options = AnalysisOptions.of(choice, heads=head_count, biases=counts, norm=norm)
         layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
         analysis = Analysis.of(layers, options, a=a, tolerance=tolerance)
+        network = analysis.network
+        uses = array_uses(available, layers, stored)
+        # also if rotary positions are not taken into account
+        rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+        scope = Scope.of(analysis, choice, uses, rotary=rotary)
+        # ε is None where no rank of the network depends on it.
+        epsilon = None if network is None else network.epsilon
+        assumed = choice.assumed_of_all(layers, epsilon)
+        if scope.words:
+            assumed = (f"the layers are taken {scope.words}", *assumed)
         return Weights(
-            **_fields(analysis, choice, source, available, stored),
+            source=str(source) if is_file else "",
+            heads=tuple(analysis.results.heads),
+            layers=analysis.by_layer,
+            network=network,
+            behind_norms=analysis.behind_norms,
+            unfinished=analysis.unfinished,
+            left_out=kinds_left_out(uses),
+            remarks=_remarks(analysis, choice, uses, stored, rotary=rotary),
+            assumed=assumed,
+            scope=scope,
+            arrays=uses,
+            adapter="" if adapter is None else str(adapter),
             seconds=running.seconds,
             choice=None if source is None else choice,
-            **shown,
+            sort=sort,
+            worst=worst,
+            rank=rank,
+            all_heads=all_heads,
+            list_arrays=list_arrays,
         )

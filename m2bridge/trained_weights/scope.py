@@ -49,17 +49,17 @@ class Scope:
     def of(
         cls, analysis: Analysis, choice: ModelChoice, uses: Sequence[ArrayUse], *, rotary: bool
     ) -> Self:
-        """Return the scope of an analysis; ``uses`` are those of all arrays of the file, and
+        """Return the scope of an analysis; ``uses`` are the uses of all arrays of the file, and
         ``rotary`` is whether its model has rotary positions.
         """
-        around = analysis.found.around.values()
-        titles = dict.fromkeys(one.norm_after for one in around if one.norm_after)
+        all_traits = analysis.results.traits.values()
+        titles = dict.fromkeys(traits.norm_after for traits in all_traits if traits.norm_after)
         without = [f"the {title} after each layer" for title in titles]
         without += choice.left_out(len(analysis.layers))
-        if rotary and not any(one.rotary for one in around):
+        if rotary and not any(traits.rotary for traits in all_traits):
             without.append("rotary positions")
         without += _kinds(uses, analysis.layers)
-        missing = "".join(one.missing for one in around)
+        missing = "".join(traits.missing for traits in all_traits)
         added = [letter for letter in "QKV" if letter in missing]
         return cls(without=tuple(dict.fromkeys(without)), added_biases=enumeration(added))
 

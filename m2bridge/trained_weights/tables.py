@@ -11,29 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from math import pi
+from math import inf, pi
 
 from m2bridge.results.sheet import Table, value_text, visible
 from m2bridge.trained_weights.checkpoints.accounting import ArrayUse
 from m2bridge.trained_weights.heads.distances import (
+    LowRankChange,
     distance_names,
     distance_text,
     distances,
-    values_and_distances,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import LowRankChange, rows_of_changes
 
 MAX_SINGULAR_VALUES = 12
 """Singular values of a single head that are written."""
 
 
 def exact_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of exact ranks and of what follows from them, with a line for each head.
-
-    The caption says how ranks are proved, by the methods of all heads; if they are not proved of
-    each head, that they are lower bounds there.
-    """
+    """Return the table of exact ranks and of what follows from them, with a line for each head."""
     how_known = "lower bounds where they are not proved"
     if all(head.ranks.proved for head in heads):
         methods = sorted({head.ranks.method for head in heads})
@@ -48,24 +43,13 @@ def exact_table(heads: Sequence[HeadWeights]) -> Table:
         "regular weights",
         "ranks",
     )
-    rows = [_exact_row(head) for head in heads]
+    rows = []
+    for head in heads:
+        proved = "proved" if head.ranks.proved else "lower bound"
+        regular = value_text(head.regular)
+        rows.append((head.layer, head.head, *head.ranks.numbers, head.point, regular, proved))
     spaces = "L = column space of A, U = row space of V"
     return Table(header, rows, f"Exact ({spaces}; ranks: {how_known})")
-
-
-def _exact_row(head: HeadWeights) -> tuple[object, ...]:
-    """Return the cells of the line of a head in :func:`exact_table`."""
-    rank_A, rank_V, dim_intersection = head.ranks.numbers
-    return (
-        head.layer,
-        head.head,
-        rank_A,
-        rank_V,
-        dim_intersection,
-        head.point,
-        value_text(head.regular),
-        "proved" if head.ranks.proved else "lower bound",
-    )
 
 
 def numerical_table(heads: Sequence[HeadWeights]) -> Table:
@@ -88,7 +72,24 @@ def numerical_table(heads: Sequence[HeadWeights]) -> Table:
         "change",
         "angle (°)",
     )
-    rows = [_numerical_row(head) for head in heads]
+    rows = []
+    for head in heads:
+        numerical = head.numerical
+        # In radians, the smallest first; ``None`` where rounding does not distinguish it from 0.
+        smallest_angle = next(iter(numerical.principal_angles), None)
+        rows.append(
+            (
+                head.layer,
+                head.head,
+                distance_text(numerical.singular_values_A[0]),
+                distance_text(numerical.singular_values_V[0]),
+                numerical.effective_rank_A,
+                numerical.effective_rank_V,
+                *map(distance_text, distances(head)),
+                distance_text(numerical.relative_change_of_function),
+                "–" if smallest_angle is None else f"{smallest_angle * 180 / pi:.3g}",
+            )
+        )
     # Each part of the singular locus once. A head for which none is known has an empty name.
     loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
     names = ", ".join(name for name in loci if name)
@@ -97,39 +98,15 @@ def numerical_table(heads: Sequence[HeadWeights]) -> Table:
     return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
 
 
-def _numerical_row(head: HeadWeights) -> tuple[object, ...]:
-    """Return the cells of the line of a head in :func:`numerical_table`.
-
-    The angle is the smallest principal angle, in degrees; a dash if there is none, or rounding
-    does not distinguish it from 0.
-    """
-    numerical = head.numerical
-    # In radians, the smallest first; ``None`` where rounding does not distinguish it from 0.
-    angles = numerical.principal_angles
-    smallest_angle = angles[0] if angles else None
-    return (
-        head.layer,
-        head.head,
-        distance_text(numerical.singular_values_A[0]),
-        distance_text(numerical.singular_values_V[0]),
-        numerical.effective_rank_A,
-        numerical.effective_rank_V,
-        *map(distance_text, distances(head)),
-        distance_text(numerical.relative_change_of_function),
-        "–" if smallest_angle is None else f"{smallest_angle * 180 / pi:.3g}",
-    )
-
-
 def singular_values_table(head: HeadWeights) -> Table:
     """Return the table of the singular values of A and V of a head, the largest first, and of the
-    distances of A and V to rank at most i, with a line for each i = 1, 2, …, at most
-    :data:`MAX_SINGULAR_VALUES`.
+    distances of A and V to rank at most i, with a line for each i = 1, 2, ….
     """
     columns = []
     for letter in "AV":
-        values, distances_to_ranks = values_and_distances(head, letter)
-        columns.append(map(distance_text, values))
-        columns.append(map(distance_text, distances_to_ranks))
+        numbers = head.numerical.numbers_of(letter)
+        columns.append(map(distance_text, numbers.singular_values))
+        columns.append(map(distance_text, numbers.distances[1:]))
     # A and V may have different numbers of singular values: cells that are missing are empty.
     lines = zip_longest(*columns, fillvalue="")
     rows = [(i, *cells) for i, cells in enumerate(lines, 1)]
@@ -140,11 +117,8 @@ def singular_values_table(head: HeadWeights) -> Table:
 
 
 def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bool) -> Table:
-    """Return the table of the distances of A and V of heads to matrices of at most a rank, and of
-    how much the outputs of their layer change at most if these are put in their place.
-
-    All ``changes``, of which there is at least one, are to the same rank. ``softmax`` and
-    ``rotary`` say whether the model normalizes scores by softmax and has rotary positions.
+    """Return the table of the distances of A and V of heads to matrices of at most a rank, the same
+    for all, and of how much the outputs of their layer change at most if these replace them.
     """
     rank = changes[0].rank
     header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
@@ -158,7 +132,12 @@ def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bo
         f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
         f" tokens of norm at most {tokens}{of_each_token})"
     )
-    return Table(header, list(rows_of_changes(changes)), caption)
+    rows = []
+    for change in changes:
+        to_rank = map(distance_text, (change.distance_A, change.distance_V))
+        largest = "–" if change.change == inf else f"{change.change:.2g}"
+        rows.append((change.layer, change.head, *to_rank, largest))
+    return Table(header, rows, caption)
 
 
 def arrays_table(arrays: Sequence[ArrayUse]) -> Table:

@@ -8,12 +8,11 @@ A *stage* is a sequence of steps with the same effective ranks: one type of docs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -39,9 +38,6 @@ from m2bridge.results.sheet import Facts, Picture, Sheet, Table, quoted, visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.files import tensors
 
-if TYPE_CHECKING:
-    from m2bridge.families.attention.training.types import WeightType
-
 TOLERANCE = 0.05
 """The usual tolerance: singular values of a matrix of at most this part of its largest singular
 value in the whole run count as zero.
@@ -66,45 +62,18 @@ answer that is not known.
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Steps, one after the other, with the same effective ranks.
+    """Steps, one after the other, with the same effective ranks."""
 
-    Parameters
-    ----------
-    first, last : int
-        Positions of the first and the last step of the stage among all steps, from 0 on.
-    ranks : dict of str to int
-        The effective ranks of K, Q, A and V, or of A and V.
-    exposed : bool
-        Whether weights of such ranks, in general position, are critical for an open set of targets.
-    saddle : bool
-        Whether these critical weights are proved to be saddles for almost all of these targets;
-        false where that is not known.
-    """
-
-    first: int
+    first: int  # positions of the first and the last step among all steps, from 0 on
     last: int
-    ranks: dict[str, int]
-    exposed: bool
-    saddle: bool
+    ranks: dict[str, int]  # the effective ranks of K, Q, A and V, or of A and V
+    exposed: bool  # whether weights of such ranks, in general position, are critical
+    saddle: bool  # whether these are proved to be saddles; false where that is not known
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TrainingRun(PictureResult):
     """What is seen of the weights of one layer during training.
-
-    Parameters
-    ----------
-    source : str
-        The file; empty for a mapping.
-    shape : LayerSizes
-        The sizes d, d' and a of the layer; a = d where A is one matrix.
-    tolerance : float
-        Singular values above it, times the largest of the same matrix in the run, count for
-        effective ranks.
-    steps, loss : array
-        The numbers of the steps, and the loss at each of them.
-    singular_values : dict of str to array
-        Of K, Q, A and V, or of A and V: a row for each step, the largest value first.
 
     Examples
     --------
@@ -115,12 +84,12 @@ class TrainingRun(PictureResult):
     [(1, False), (2, True)]
     """
 
-    source: str
-    shape: LayerSizes
+    source: str  # the file; empty for a mapping
+    shape: LayerSizes  # d, d' and a; a = d where A is one matrix
     tolerance: float
     steps: Any
     loss: Any
-    singular_values: dict[str, Any]
+    singular_values: dict[str, Any]  # of K, Q, A and V, or A and V: a row for each step
 
     @property
     def factored(self) -> bool:
@@ -128,15 +97,15 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """Return the effective ranks of K, Q, A or V, by its letter, as an array with one for each
-        step: how many singular values are above the tolerance times the largest of the whole run.
-        """
+        """Return the effective ranks of K, Q, A or V at all steps."""
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
     @property
     def stages(self) -> list[Stage]:
         """The stages of the run, in their order."""
+        from m2bridge.families.attention.training.types import WeightType  # with SymPy
+
         names = tuple(self.singular_values)
         ranks_of_matrices = [self.effective_ranks(name).tolist() for name in names]
         # For each step a tuple with the rank of each matrix.
@@ -145,29 +114,34 @@ class TrainingRun(PictureResult):
         position = 0
         # Equal tuples that follow one another are a stage.
         for ranks_of_stage, steps in groupby(ranks_at_steps):
-            length = len(list(steps))
-            by_name = dict(zip(names, ranks_of_stage, strict=True))
-            stages.append(self._stage(position, position + length - 1, by_name))
-            position += length
+            first = position
+            position += len(list(steps))
+            ranks = dict(zip(names, ranks_of_stage, strict=True))
+            r, s = ranks["A"], ranks["V"]
+            # The type of weights in general position. Where A is given as one matrix, it is KᵀQ
+            # with the identity as K, of rank d. Two general subspaces of dimensions r and s of a
+            # space of dimension d meet in as few dimensions as possible.
+            kind = WeightType(
+                k=ranks.get("K", self.shape.d),
+                q=ranks.get("Q", r),
+                r=r,
+                s=s,
+                m=max(0, r + s - self.shape.d),
+            )
+            # Where A is one matrix, nothing is known of saddles.
+            saddle = self.factored and kind.is_saddle(self.shape)
+            exposed = kind.is_exposed(self.shape)
+            stages.append(Stage(first, position - 1, ranks, exposed=exposed, saddle=saddle))
         return stages
-
-    def _stage(self, first: int, last: int, ranks: dict[str, int]) -> Stage:
-        """Return the stage from the first to the last position, with what theorems say of weights
-        in general position of these ranks. Where A is one matrix, nothing is known of saddles.
-        """
-        kind = _general_type(ranks, self.shape)
-        saddle = self.factored and kind.is_saddle(self.shape)
-        exposed = kind.is_exposed(self.shape)
-        return Stage(first=first, last=last, ranks=ranks, exposed=exposed, saddle=saddle)
 
     @property
     def distances(self) -> Any:
         """The distances of (K, Q) to the pairs of matrices of rank at most r each, or of A to rank
-        at most r, divided by the largest norm of (K, Q), or A, in the run: an array with a row for
-        each step and a column for each r = 0, 1, …, below the largest rank that they can have.
+        at most r, divided by the largest norm of (K, Q), or A, in the run: a row for each step and
+        a column for each r = 0, 1, …, below the largest rank that they can have.
 
         Pairs K and Q of rank at most r each, with V of full rank, are the closure of an exposed
-        type: one whose weights are critical points of the loss for an open set of targets.
+        type.
         """
         # K and Q have the same shape. The square of the norm of (K, Q) is the sum of the squares of
         # both norms, and so is the square of the distance.
@@ -190,8 +164,8 @@ class TrainingRun(PictureResult):
         return numpy.sqrt(squared_distances / squared_distances.max())
 
     def distance_at(self, stage: Stage) -> float:
-        """Return the smallest of :attr:`distances` in the steps of a stage to rank at most r, for
-        the effective rank r of A in this stage; 0 where r is the largest rank that A can have.
+        """Return the smallest distance in a stage to rank at most the effective rank of A in this
+        stage; 0 where that is the largest rank that A can have.
         """
         rank = stage.ranks["A"]
         # There is a row for each step, and a column for each rank below the largest.
@@ -203,7 +177,15 @@ class TrainingRun(PictureResult):
         """Return the sizes and the tolerance, a table of the stages, and the picture."""
         ranks = [f"rk {name}" for name in self.singular_values]
         header = ("steps", "loss", *ranks, "exposed", "saddle", "distance")
-        rows = [self._row(stage) for stage in self.stages]
+        rows = []
+        for stage in self.stages:
+            steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
+            loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
+            # Weights that the theorem does not show to be saddles may still be some: not known.
+            saddle = True if stage.saddle else None
+            words = (ANSWER_WORDS[stage.exposed], ANSWER_WORDS[saddle])
+            distance = f"{self.distance_at(stage):.2g}"
+            rows.append((steps, loss, *stage.ranks.values(), *words, distance))
         legend = (
             "Stages of equal effective ranks; whether weights of these ranks are critical for an"
             " open set of targets, and saddles; the smallest distance to weights of this rank of A"
@@ -218,25 +200,21 @@ class TrainingRun(PictureResult):
         title = f"Training run{where}"
         return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
 
-    def _row(self, stage: Stage) -> tuple[object, ...]:
-        """Return the cells of the line of a stage in the table: its steps, its losses, the ranks of
-        all matrices, whether it is exposed and a saddle, and its distance.
-        """
-        steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
-        loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-        # Weights that the theorem does not show to be saddles may still be some: not known.
-        saddle = True if stage.saddle else None
-        words = (ANSWER_WORDS[stage.exposed], ANSWER_WORDS[saddle])
-        distance = f"{self.distance_at(stage):.2g}"
-        return (steps, loss, *stage.ranks.values(), *words, distance)
-
     def to_json(self) -> dict[str, Any]:
-        """Return the stages, and all numbers of each step, for ``json.dumps``.
-
-        Of each matrix there is a list of effective ranks, one for each step; ``distances`` has for
-        each step a list of the distances to rank at most 0, 1, 2, ….
+        """Return the stages, with the numbers of their steps as the file has them, and all numbers
+        of each step, for ``json.dumps``.
         """
-        stages = [self._stage_json(stage) for stage in self.stages]
+        stages = [
+            {
+                "first_step": float(self.steps[stage.first]),
+                "last_step": float(self.steps[stage.last]),
+                "ranks": stage.ranks,
+                "exposed": stage.exposed,
+                "saddle": stage.saddle,
+                "distance": self.distance_at(stage),
+            }
+            for stage in self.stages
+        ]
         # Nothing is computed by Macaulay2, and the time is not measured.
         common_fields = result_json(
             case={"source": self.source or None}, field="RR", engine=None, seconds=0.0
@@ -252,30 +230,13 @@ class TrainingRun(PictureResult):
             "distances": self.distances.tolist(),
         }
 
-    def _stage_json(self, stage: Stage) -> dict[str, Any]:
-        """Return a stage for ``json.dumps``, with the numbers of its first and last step as the
-        file has them, not their positions.
-        """
-        return {
-            "first_step": float(self.steps[stage.first]),
-            "last_step": float(self.steps[stage.last]),
-            "ranks": stage.ranks,
-            "exposed": stage.exposed,
-            "saddle": stage.saddle,
-            "distance": self.distance_at(stage),
-        }
-
     def to_macaulay2(self) -> str:
-        """Return the effective ranks of A at all steps as a list of Macaulay2, below a comment with
-        the name of the file.
-        """
+        """Return the effective ranks of A at all steps as a list of Macaulay2."""
         ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
         return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
 
     def to_csv(self) -> str:
-        """Return a table of CSV with a line for each step: its number, the loss, the effective rank
-        of each matrix, and the distances to rank at most 0, 1, ….
-        """
+        """Return a table of CSV with a line for each step."""
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
         # Each column is a list with a value for each step.
@@ -288,14 +249,22 @@ class TrainingRun(PictureResult):
     def figure(self) -> Any:
         """Draw loss, effective ranks and distances, one below the other, over the steps."""
         weights = "K, Q and V" if self.factored else "A as one matrix"
+        stages = self.stages
         with styled():
             page = new_figure(8.6, 7.4, f"Training run: {weights}")
             loss, ranks, distances = page.subplots(3, sharex=True)
             for axes in (loss, ranks, distances):
                 axes.grid(color=FAINT, linewidth=0.7)
                 axes.set_axisbelow(True)
-                self._mark_stages(axes)
-            _draw_loss(loss, self.steps, self.loss)
+                # Stages in which the effective rank of A is not that of the stage before.
+                for before, after in pairwise(stages):
+                    if before.ranks["A"] != after.ranks["A"]:
+                        step = self.steps[after.first]
+                        axes.axvline(step, color=SOFT, linewidth=0.8, linestyle=":")
+            loss.plot(self.steps, self.loss, color=INK, linewidth=1.8)
+            if (self.loss > 0).all():
+                loss.set_yscale("log")
+            loss.set_ylabel("loss", style="italic")
             self._draw_ranks(ranks)
             self._draw_distances(distances)
             distances.set_xlabel("step", style="italic")
@@ -304,14 +273,6 @@ class TrainingRun(PictureResult):
             page.align_ylabels()
             page.tight_layout()
             return page
-
-    def _mark_stages(self, axes: Any) -> None:
-        """Draw a dotted line at the first step of each stage in which the effective rank of A is
-        not that of the stage before.
-        """
-        for before, after in pairwise(self.stages):
-            if before.ranks["A"] != after.ranks["A"]:
-                axes.axvline(self.steps[after.first], color=SOFT, linewidth=0.8, linestyle=":")
 
     def _draw_ranks(self, axes: Any) -> None:
         """Draw the effective ranks of all matrices over the steps."""
@@ -348,54 +309,13 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
 
-def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
-    """Draw the loss over the steps, on a logarithmic scale if all of it is positive."""
-    axes.plot(steps, loss, color=INK, linewidth=1.8)
-    if (loss > 0).all():
-        axes.set_yscale("log")
-    axes.set_ylabel("loss", style="italic")
-
-
-def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
-    """Return the type of weights whose K, Q, A and V have these ranks, in general position.
-
-    Where A is given as one matrix, it is KᵀQ with the identity as K: then K has rank d, and Q the
-    rank of A.
-    """
-    from m2bridge.families.attention.training.types import WeightType  # with SymPy
-
-    r = ranks["A"]
-    s = ranks["V"]
-    k = ranks.get("K", shape.d)
-    q = ranks.get("Q", r)
-    # m is the dimension of the intersection of the column space of A with the row space of V: two
-    # general subspaces of dimensions r and s of a space of dimension d meet in as few dimensions as
-    # possible.
-    m = max(0, r + s - shape.d)
-    return WeightType(k=k, q=q, r=r, s=s, m=m)
-
-
 def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     """Read the weights of a layer during training, and find the stages of equal effective ranks.
 
-    Parameters
-    ----------
-    source : path or mapping
-        A file of arrays, or a dictionary from names to arrays: ``step``, ``loss``, ``V``, and ``K``
-        and ``Q`` or ``A``, with the steps as first index.
-    tolerance : float
-        Singular values above it, times the largest of the same matrix in the run, count for
-        effective ranks; between 0 and 1.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an array is missing, its shape does not fit to the others, an entry is not finite, the
-        steps fall, all of KᵀQ is too large or too small, or the tolerance is not between 0 and 1.
-    ConversionError
-        If the file cannot be read.
-    TooLargeError
-        If an array has too many entries.
+    ``source`` is a file of arrays, or a dictionary from names to arrays. InvalidCaseError if an
+    array is missing, shapes do not fit, an entry is not finite, the steps fall, all of KᵀQ is too
+    large or too small, or the tolerance is not between 0 and 1; ConversionError and TooLargeError
+    as of files.
     """
     if not (isinstance(tolerance, Real) and 0 < tolerance < 1):
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance!s:.60}")
@@ -421,9 +341,6 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
 def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
     """Return the singular values of K, Q, A = KᵀQ and V, or of A and V, by these letters: arrays
     with a row for each step, the largest value first.
-
-    ``matrices`` are K, Q and V, or A and V, by their letters, in this order, with three indices,
-    the step first. InvalidCaseError if the entries of KᵀQ are too large or too small.
     """
     if "K" not in matrices:
         return {name: numpy.linalg.svd(A, compute_uv=False) for name, A in matrices.items()}
@@ -463,15 +380,7 @@ def _product(K: Any, Q: Any) -> Any:
 
 
 def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
-    """Return the array of this name, read now, as floats of 64 bits; ``available`` has all arrays
-    of the run by their names.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is missing, its number of indices is not ``dimensions``, or an entry is not finite, or
-        too large.
-    """
+    """Return the array of this name with as many indices, read now, as floats of 64 bits."""
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"
         raise InvalidCaseError(
@@ -494,8 +403,7 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
 
 def _check_shapes(steps: Any, loss: Any, matrices: dict[str, Any]) -> None:
     """Check that all arrays have as many steps as ``steps``, which do not fall, and that the shapes
-    of the matrices fit together; InvalidCaseError if not. ``matrices`` has arrays of three indices,
-    the step first, by their letters.
+    of the matrices fit.
     """
     count = len(steps)
     if not 1 <= count <= MOST_STEPS:
@@ -510,22 +418,16 @@ def _check_shapes(steps: Any, loss: Any, matrices: dict[str, Any]) -> None:
     for name, array in ("loss", loss), *matrices.items():
         if len(array) != count:
             raise InvalidCaseError("source", f"'{name}' has {len(array)} steps, and 'step' {count}")
-    # The first problem, if there is one, is said.
-    for name, problem in _shapes_that_do_not_fit(matrices):
-        raise InvalidCaseError("source", f"'{name}' {problem}")
-
-
-def _shapes_that_do_not_fit(matrices: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of the letter of an array whose shape does not fit to those of the others, and a
-    clause on why. ``matrices`` has arrays of three indices, the step first, by their letters.
-    """
     d = matrices["V"].shape[2]
+    problems = []
     for name, array in matrices.items():
         if 0 in array.shape:
-            yield name, "is empty"
+            problems.append(f"'{name}' is empty")
         if array.shape[2] != d:
-            yield name, f"has {array.shape[2]} columns, and V {d}"
+            problems.append(f"'{name}' has {array.shape[2]} columns, and V {d}")
     if "K" in matrices and matrices["K"].shape != matrices["Q"].shape:
-        yield "Q", "has another shape than K"
+        problems.append("'Q' has another shape than K")
     if "A" in matrices and matrices["A"].shape[1] != d:
-        yield "A", "is not square"
+        problems.append("'A' is not square")
+    if problems:
+        raise InvalidCaseError("source", problems[0])

@@ -30,7 +30,7 @@ from m2bridge.families.attention.training_loss.gradient import WeightChart, rand
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.results.sheet import Facts
-from m2bridge.trained_weights.heads.ranks import HeadShape
+from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.training.data import read_loss
 from tests.conftest import Invoke
 from tests.tiers import few

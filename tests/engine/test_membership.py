@@ -31,7 +31,7 @@ from m2bridge.families.attention.orbits.membership import (
 from m2bridge.families.attention.sizes import CoordinateSystem
 from m2bridge.maps.closure import base_locus_script
 from m2bridge.trained_weights.heads.membership import membership
-from m2bridge.trained_weights.heads.ranks import HeadShape
+from m2bridge.trained_weights.heads.shape import HeadShape
 from tests.conftest import Invoke
 from tests.tiers import examples, slow
 

@@ -1,57 +1,94 @@
-"""How near heads are to lower ranks and to the singular locus, in numbers and in sentences.
+"""How near heads are to lower ranks and to the singular locus, and what replacing them changes.
 
 All of it is numerical, and changes no exact result. Distances are relative: changes of A by ε‖A‖
-and of V by ε‖V‖ are at distance ε; A is KᵀQ, and V stands for OV where there is an output matrix.
-In lightning attention the *parts* of the singular locus have names, as ``rk A ≤ 3``. In softmax
-attention no singular functions are known, and the matrices A and V of one rank less than the
-largest ones, α and β, are in their place. A distance that rounding does not distinguish from 0 is
-``None``, or 0.0 where heads are sorted by it.
+and of V by ε‖V‖ are at distance ε; A is KᵀQ, and V stands for OV where there is an output matrix. α
+and β are the largest ranks that they may have. In lightning attention the *parts* of the singular
+locus have names, as ``rk A ≤ 3``. In softmax attention no singular functions are known, and the
+matrices A and V of rank α − 1 and β − 1 are in their place. A distance that rounding does not
+distinguish from 0 is ``None``, or 0.0 where heads are sorted by it; a relative distance is at most
+1, and 2.0 stands for one that is not known.
+
+A head that is replaced by one of lower rank changes the outputs of its layer. The bounds hold for
+all tokens up to a given norm (docs/weights-mathematics.md, Changes of outputs): √d behind a
+LayerNorm or RMSNorm, before γ and β, as norms make tokens no longer than that; else 1. Outputs of
+lightning attention are sums over tokens, whose number is not bounded: there the change is one for
+each token that is attended to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from math import ceil, floor, inf, log10, sqrt, tanh, ulp
+from typing import Any, NamedTuple, Self
 
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import enumeration, plural
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.findings import HeadWeights
-from m2bridge.trained_weights.heads.pruning import nearest_lower_rank
 
 DISTANCES = ("to singular", "to boundary")
 """What the two numbers of :func:`distances` are called in tables about lightning attention."""
 LOWER_RANKS = ("A to lower rank", "V to lower rank")
 """What they are called in tables about softmax attention."""
+_MAX_NAMED = 3
+"""The largest number of heads that one sentence names."""
+_LEAST_NORMAL = 2.0**-1022
+"""Smaller floating-point numbers have fewer binary digits."""
+_TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
+"""Rounds decimal numbers up to two digits."""
+
+
+def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
+    """Return the distance to rank at most ``rank``, of the distances to 0, 1, 2, …; 0 where the
+    rank cannot be larger.
+    """
+    return distances[rank] if rank < len(distances) else 0.0
+
+
+class LowerRank(NamedTuple):
+    """The matrices nearest to A or V of a head whose rank is one below the largest, α or β; ordered
+    by their distances, and of equal distances that of A comes first.
+    """
+
+    distance: float
+    letter: str
+    rank: int
+
+    @property
+    def name(self) -> str:
+        """The matrices in words, as ``rk A ≤ 3``."""
+        return f"rk {self.letter} ≤ {self.rank}"
+
+
+def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> LowerRank:
+    """Return the matrices of rank one below the largest that are nearest to A or V, as far as
+    ``letters`` has them.
+    """
+    most = {"A": head.shape.alpha, "V": head.shape.beta}
+    lower_ranks = []
+    for letter in letters:
+        rank = most[letter] - 1
+        distance = _distance_to_rank(head.numerical.numbers_of(letter).distances, rank)
+        lower_ranks.append(LowerRank(distance=distance or 0.0, letter=letter, rank=rank))
+    return min(lower_ranks)
 
 
 def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
-    """Return the headings of the two columns of distances in tables; all ``heads`` are of one
-    model, so that the first one shows whether there is softmax.
-    """
+    """Return the headings of the two columns of distances in tables; all heads are of one model."""
     return LOWER_RANKS if heads[0].shape.softmax else DISTANCES
 
 
-def nearest_name(head: HeadWeights) -> str:
-    """Return the name of the part of the singular locus that is nearest to a head, empty if none is
-    known; for softmax that of the nearest lower rank, as ``rk A ≤ 3``.
-    """
-    if head.shape.softmax:
-        nearest = nearest_lower_rank(head)
-        return f"rk {nearest.letter} ≤ {nearest.rank}"
-    return head.numerical.nearest_singular_locus
-
-
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """Return the distances of a head to singular locus and boundary; for softmax those of A and of
-    V to the matrices of one rank less than the largest, α or β. ``None`` is a distance that
-    rounding hides, or that is not known.
+    """Return the distances of a head to singular locus and boundary; for softmax of A and of V to
+    the matrices of one rank less than the largest.
     """
+    numerical = head.numerical
     if head.shape.softmax:
-        # The lists have the distances to rank at most 0, 1, 2, …; α and β are the largest ranks.
-        of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
-        of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]
+        of_A = numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
+        of_V = numerical.distances_to_lower_rank_V[head.shape.beta - 1]
         return of_A, of_V
-    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
+    return numerical.distance_to_singular_locus, numerical.distance_to_boundary
 
 
 def distance_text(value: float | None) -> str:
@@ -59,85 +96,54 @@ def distance_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def values_and_distances(
-    head: HeadWeights, letter: str
-) -> tuple[list[float | None], list[float | None]]:
-    """Return the singular values of A or V, as ``letter`` says, the largest first, and the relative
-    distances of this matrix to rank at most 1, 2, …; ``None`` for those that rounding hides.
+def _distance_words(distance: float | None) -> str:
+    """Return a distance in words."""
+    if distance is None:
+        return "a distance that rounding does not distinguish from 0"
+    return f"distance {distance:.2g}"
+
+
+def nearness(head: HeadWeights) -> float:
+    """Return the distance by which heads are sorted: to the singular locus, or, for softmax, of A
+    or V to a lower rank.
     """
     numerical = head.numerical
-    if letter == "A":
-        return numerical.singular_values_A, numerical.distances_to_lower_rank_A[1:]
-    return numerical.singular_values_V, numerical.distances_to_lower_rank_V[1:]
+    if head.shape.softmax:
+        return nearest_lower_rank(head).distance
+    if not numerical.nearest_singular_locus:
+        return 2.0
+    return numerical.distance_to_singular_locus or 0.0
+
+
+def nearness_position(head: HeadWeights) -> int:
+    """Return which one of :func:`distances` is :func:`nearness`: 0 for the first."""
+    return int(head.shape.softmax and nearest_lower_rank(head).letter == "V")
 
 
 class LowerRankMatrices(NamedTuple):
-    """Matrices of lower rank near a head: their ``name``, as ``rk A ≤ 3``, and their relative
-    ``distance``; ``None`` if rounding hides it.
-    """
+    """Matrices of lower rank near a head."""
 
-    name: str
+    name: str  # as ``rk A ≤ 3``
     distance: float | None
 
 
-class SingularStratum(NamedTuple):
-    """A part of the singular locus, with the heads to which it is the nearest, nearest first."""
-
-    name: str
-    heads: tuple[HeadWeights, ...]
-
-    def words(self) -> str:
-        """Return the name of the part, to how many heads it is the nearest part, and the nearest of
-        these heads: ``rk A ≤ 3: 2 heads, nearest head 1 of layer 4 at distance 0.1``.
-        """
-        first = self.heads[0]
-        distance_words = _distance_words(_distance_to_nearest(first))
-        nearest = f"head {first.head} of layer {first.layer} at {distance_words}"
-        return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the values for ``json.dumps``."""
-        first = self.heads[0]
-        return {
-            "locus": self.name,
-            "heads": len(self.heads),
-            "layer": first.layer,
-            "head": first.head,
-            "distance": _distance_to_nearest(first),
-        }
-
-
-def _distance_to_nearest(head: HeadWeights) -> float | None:
-    """Return the distance to what :func:`nearest_name` names: 0.0 where that is proved, and
-    ``None`` where rounding does not distinguish it from 0.
-    """
-    of_A, of_V = distances(head)
-    if head.shape.softmax:
-        return of_A if nearest_lower_rank(head).letter == "A" else of_V
-    return head.numerical.distance_to_singular_locus
-
-
 def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
-    """Return the strata of lower rank, as rk A ≤ 3, that A and V reach at the tolerance: those of
-    their effective ranks, where the exact ranks are larger.
+    """Return the strata of lower rank that A and V reach at the tolerance: of their effective
+    ranks, where the exact ranks are larger.
     """
-    numerical = head.numerical
-    found = []
-    for letter, rank, effective_rank, distances_to_rank in (
-        ("A", head.ranks.r, numerical.effective_rank_A, numerical.distances_to_lower_rank_A),
-        ("V", head.ranks.s, numerical.effective_rank_V, numerical.distances_to_lower_rank_V),
-    ):
+    strata = []
+    for letter, rank in (("A", head.ranks.r), ("V", head.ranks.s)):
+        numbers = head.numerical.numbers_of(letter)
         # A product that is lost in rounding has the effective rank 0, which tells nothing.
-        if 0 < effective_rank < rank:
-            name = f"rk {letter} ≤ {effective_rank}"
-            # Entry i of the list is the distance to rank at most i.
-            found.append(LowerRankMatrices(name, distances_to_rank[effective_rank]))
-    return tuple(found)
+        if 0 < numbers.effective_rank < rank:
+            name = f"rk {letter} ≤ {numbers.effective_rank}"
+            strata.append(LowerRankMatrices(name, numbers.distances[numbers.effective_rank]))
+    return tuple(strata)
 
 
 def near_words(head: HeadWeights) -> str:
     """Return the sentence on a head whose effective ranks are less than its exact ranks; the empty
-    text if none of them is less. The sentence changes nothing of what exact ranks prove.
+    text if none of them is less.
     """
     strata = near_strata(head)
     if not strata:
@@ -163,46 +169,47 @@ def nearness_json(head: HeadWeights) -> dict[str, Any]:
     return {"near": strata, "near_words": near_words(head) or None}
 
 
-def _distance_words(distance: float | None) -> str:
-    """Return a distance in words; ``None`` is one that rounding does not distinguish from 0."""
-    if distance is None:
-        return "a distance that rounding does not distinguish from 0"
-    return f"distance {distance:.2g}"
+class SingularStratum(NamedTuple):
+    """A part of the singular locus, with the heads to which it is the nearest, nearest first."""
 
+    name: str
+    heads: tuple[HeadWeights, ...]
 
-def nearness(head: HeadWeights) -> float:
-    """Return the distance by which heads are sorted: that to the singular locus, or 0.0 where
-    rounding does not distinguish it from 0.
+    @property
+    def distance(self) -> float | None:
+        """The distance of the nearest head."""
+        first = self.heads[0]
+        return distances(first)[nearness_position(first)]
 
-    Of softmax attention no singular functions are known, and the distance is that of A or V to a
-    lower rank. Heads of lightning attention for which no part of the singular locus is known have
-    2.0: they come last, as relative distances are at most 1.
-    """
-    numerical = head.numerical
-    if head.shape.softmax:
-        return nearest_lower_rank(head).distance
-    if not numerical.nearest_singular_locus:
-        return 2.0
-    return numerical.distance_to_singular_locus or 0.0
+    def words(self) -> str:
+        """Return the name of the part, to how many heads it is the nearest part, and the nearest of
+        these heads: ``rk A ≤ 3: 2 heads, nearest head 1 of layer 4 at distance 0.1``.
+        """
+        first = self.heads[0]
+        nearest = f"head {first.head} of layer {first.layer} at {_distance_words(self.distance)}"
+        return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
 
-
-def nearness_position(head: HeadWeights) -> int:
-    """Return which one of :func:`distances` is :func:`nearness`: 0 for the first.
-
-    It is the first one, that to the singular locus, but for softmax that of A or of V.
-    """
-    return int(head.shape.softmax and nearest_lower_rank(head).letter == "V")
+    def to_json(self) -> dict[str, Any]:
+        """Return the values for ``json.dumps``."""
+        first = self.heads[0]
+        return {
+            "locus": self.name,
+            "heads": len(self.heads),
+            "layer": first.layer,
+            "head": first.head,
+            "distance": self.distance,
+        }
 
 
 def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
-    """Return the parts of the singular locus that are nearest to some head, with these heads; the
-    part with the nearest head first.
-
-    For softmax they are the lower ranks. Heads for which no part is known are left out.
+    """Return the parts of the singular locus, or for softmax lower ranks, that are nearest to some
+    head, with these heads; the part with the nearest head first.
     """
     heads_by_locus: dict[str, list[HeadWeights]] = {}
     for head in sorted(heads, key=nearness):
-        name = nearest_name(head)
+        name = head.numerical.nearest_singular_locus
+        if head.shape.softmax:
+            name = nearest_lower_rank(head).name
         if name:
             heads_by_locus.setdefault(name, []).append(head)
     return tuple(SingularStratum(name, tuple(near)) for name, near in heads_by_locus.items())
@@ -211,11 +218,163 @@ def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
 def chosen_heads(
     heads: Sequence[HeadWeights], sort: str, worst: int | None
 ) -> tuple[HeadWeights, ...]:
-    """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
-    nearest first, where it is ``distance``. With a number ``worst``, whatever ``sort`` is, only
-    this number of heads, by distances: the nearest; ``None`` is no limit.
+    """Return the heads by layers, or, where ``sort`` is ``distance``, the nearest first; with a
+    number ``worst`` only this number of heads, the nearest.
     """
     # Without a number ``worst`` the slice ``[:None]`` has all heads.
     if sort == "distance" or worst is not None:
         return tuple(sorted(heads, key=nearness)[:worst])
     return tuple(heads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowRankChange:
+    """A head whose A or V, or both, are truncated to a lower rank."""
+
+    layer: int  # counted from 1, as the head
+    head: int
+    rank: int  # rk A and rk V are at most this afterwards
+    distance_A: float | None
+    distance_V: float | None
+    token_norm: float  # the largest norm of tokens for which the change is bounded
+    change: float  # of the outputs of the layer at most; infinite where nothing is known
+
+    @classmethod
+    def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
+        """Return by how much the outputs change if a head is truncated to a rank: A, if ``of_A``,
+        and V, if ``of_V``.
+
+        An output of softmax is a sum of values times weights of tokens, and the weights have the
+        sum 1. So it changes by at most the change of values, plus the largest value times the
+        change of weights: where scores change by at most ε, the weights change by 2·tanh(ε/2) in
+        sum. A factor of scores, such as 1/√a, makes ε smaller. In lightning attention a score times
+        a value changes by at most the change of one factor times the other, added for both factors.
+        """
+        numbers_A, numbers_V = map(head.numerical.numbers_of, "AV")
+        A = _Truncation.to_rank(rank if of_A else None, numbers_A.singular_values)
+        V = _Truncation.to_rank(rank if of_V else None, numbers_V.singular_values)
+        coordinates = head.shape.coordinates
+        token_norm = 1.0
+        if coordinates is not None and coordinates.has_norm:
+            token_norm = sqrt(coordinates.width)
+        # A and V act on (x, 1) where there are biases: its norm is larger than that of x.
+        norm = sqrt(token_norm**2 + head.shape.has_one)
+        # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
+        scores, values = A.times(norm**2), V.times(norm)
+        if None in (numbers_A.singular_values[0], numbers_V.singular_values[0]):
+            change = inf  # lost in rounding, or beyond floating point
+        elif head.shape.softmax:
+            # As 2·tanh(ε/2) ≤ ε, ε is a bound, too, where floating point makes its half 0.
+            change_of_weights = 2 * tanh(scores.change / 2) or scores.change
+            change = values.change + _product(values.largest, change_of_weights)
+        else:
+            change = _product(values.change, scores.largest)
+            change += _product(values.largest, scores.change)
+        return cls(
+            layer=head.layer,
+            head=head.head,
+            rank=rank,
+            distance_A=_distance_to_rank(numbers_A.distances, rank),
+            distance_V=_distance_to_rank(numbers_V.distances, rank),
+            token_norm=token_norm,
+            change=_rounded_up(change),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values for ``json.dumps``."""
+        return {
+            "rank": self.rank,
+            "distance_A": self.distance_A,
+            "distance_V": self.distance_V,
+            "token_norm": self.token_norm,
+            "largest_change_of_output": None if self.change == inf else self.change,
+        }
+
+
+class _Truncation(NamedTuple):
+    """The norm of a matrix, and the norm of its change by a truncation to lower rank; or the
+    largest norms of the scores or values that it makes, and of their changes.
+    """
+
+    largest: float
+    change: float
+
+    @classmethod
+    def to_rank(cls, rank: int | None, singular_values: Sequence[float | None]) -> _Truncation:
+        """Return the truncation of a matrix with these singular values to at most ``rank``; without
+        a change if that is ``None``.
+        """
+        largest = singular_values[0] or 0.0
+        # A matrix with no more singular values than ``rank`` is not changed.
+        if rank is None or rank >= len(singular_values):
+            return cls(largest=largest, change=0.0)
+        # The norm of the change is the first singular value that is cut off.
+        return cls(largest=largest, change=singular_values[rank] or 0.0)
+
+    def times(self, factor: float) -> _Truncation:
+        """Return both numbers times a factor, such as the largest norm of tokens."""
+        return _Truncation(largest=self.largest * factor, change=self.change * factor)
+
+
+def _product(first: float, second: float) -> float:
+    """Return the product of two nonnegative numbers; if it is positive and floating point makes it
+    0, the least positive number, which is larger.
+    """
+    product = first * second
+    if product == 0 and first > 0 and second > 0:
+        return ulp(0.0)
+    return product
+
+
+def _rounded_up(number: float) -> float:
+    """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13. 0 and ∞ stay."""
+    if number in (0, inf):
+        return number
+    if number < _LEAST_NORMAL:
+        # The unit below would have too few digits, or be 0: the decimal digits are rounded.
+        return float(_TWO_DIGITS_UP.create_decimal(repr(number)))
+    unit = 10.0 ** (floor(log10(number)) - 1)
+    # A number of two digits, which floating point makes a little larger, keeps them.
+    units = ceil(number / unit - 1e-9)
+    return float(f"{units * unit:.2g}")
+
+
+def _short(number: float) -> str:
+    """Return a number with two digits, rounded up, or in words what 0 and ∞ stand for."""
+    if number == inf:
+        return "a number that is not known"
+    return "rounding" if not number else f"{_rounded_up(number):.2g}"
+
+
+def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
+    """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
+
+    It names the nearest head, and those that are at most twice as far from the same rank of the
+    same matrix. With rotary positions A is another matrix for each difference of places, and the
+    sentence is about V alone.
+    """
+    letters = "V" if rotary else "AV"
+    by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
+    nearest = nearest_lower_rank(by_distance[0], letters)
+    named: list[HeadWeights] = []
+    largest_distance = nearest.distance
+    for head in by_distance:
+        lower = nearest_lower_rank(head, letters)
+        is_near = lower.name == nearest.name and lower.distance <= 2 * nearest.distance
+        if is_near and len(named) < _MAX_NAMED:
+            named.append(head)
+            largest_distance = lower.distance
+    on_A = nearest.letter == "A"
+    changes = [LowRankChange.of(head, nearest.rank, of_A=on_A, of_V=not on_A) for head in named]
+    change = max(found.change for found in changes)
+    norm = max(found.token_norm for found in changes)
+    # Head 5 of layer 2 is written as 2.5.
+    names = enumeration([f"{head.layer}.{head.head}" for head in named])
+    is_one = len(named) == 1
+    which = f"Head {names} is" if is_one else f"Heads {names} are"
+    of_each_token = "" if heads[0].shape.softmax else " for each token attended to"
+    return (
+        f"{which} within {_short(largest_distance)} of {nearest.name}; replacing"
+        f" {'it' if is_one else 'each'} changes the layer's output by at most {_short(change)}"
+        f"{of_each_token}, for tokens of norm at most {norm:.3g} (numerical)."
+    )

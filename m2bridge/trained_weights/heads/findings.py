@@ -1,17 +1,17 @@
 """The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-A head has K and Q, of which A = KᵀQ is the product, or A alone; and V, or O and V, where OV stands
-for V in all that follows. Tokens have d coordinates, outputs d'. α and β are the largest ranks that
-A and V may have in the model. The orbit is named by the triple (r, s, m) of ``Ranks.numbers``:
-r = rk A, s = rk V, and m, the dimension of the intersection of the column space of A with the row
-space of V. The differential is that of the map from the weights of the head to its function;
-weights are *regular* where its rank is the dimension of all functions. The statements are
-those of docs/weights-mathematics.md. Layers and networks are in ``networks/``.
+Notation and sizes are those of ``shape``; V stands for OV where there is an output matrix. The
+orbit is named by (r, s, m): r = rk A, s = rk V, and m, the dimension of the intersection of the
+column space of A with the row space of V. The differential is that of the map from the weights of
+the head to its function; weights are *regular* where its rank is the dimension of all functions.
+``None`` is what is not known: where ranks are not proved, where A has a larger rank than the model
+allows (the head is *outside*), and of softmax attention, on whose orbits there are no theorems. The
+statements are those of docs/weights-mathematics.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
@@ -19,8 +19,15 @@ from typing import TYPE_CHECKING, Any, Self
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.numerical import Numerical
-from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks, words_on_excess_rank
-from m2bridge.trained_weights.heads.reduced_head import ReducedHead
+from m2bridge.trained_weights.heads.ranks import (
+    Ranks,
+    exact_ranks,
+    rank_of_product_map,
+    sum_or_none,
+    words_on_excess_rank,
+)
+from m2bridge.trained_weights.heads.shape import HeadShape
+from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
 if TYPE_CHECKING:
@@ -34,8 +41,8 @@ they save.
 
 @cache
 def _thread_pools() -> Any:
-    """Return the controller of threadpoolctl, whose ``limit`` sets how many threads the libraries
-    of linear algebra use. It is made once, as it searches this process for these libraries.
+    """Return the controller of threadpoolctl, made once, as it searches this process for libraries
+    of linear algebra.
     """
     from threadpoolctl import ThreadpoolController  # slow to import
 
@@ -44,59 +51,32 @@ def _thread_pools() -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadWeights:
-    """The weights of one head.
+    """The weights of one head: what is known of them."""
 
-    Parameters
-    ----------
-    layer, head : int
-        Counted from 1.
-    shape : HeadShape
-        The sizes d, d', a and v, the largest ranks α and β, and whether there is softmax.
-    ranks : Ranks
-        The triple (r, s, m), whether it is proved (else r and s are lower bounds), and the ranks of
-        the single matrices by their letters.
-    numerical : Numerical
-        Singular values, effective ranks and distances, in floating point.
-    types : HeadTypes or None
-        The type of the weights; ``None`` where K and Q are not given, or with biases or a norm.
-    """
-
-    layer: int
+    layer: int  # counted from 1, as the head
     head: int
     shape: HeadShape
     ranks: Ranks
     numerical: Numerical
-    types: HeadTypes | None = None
+    types: HeadTypes | None = None  # None where K and Q are not given, or with biases or a norm
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
-        """Return all that is found about a head: sizes, exact ranks, types, and singular values and
-        distances in floating point.
+        """Return all that is found about a head: sizes, exact ranks, types, singular values.
 
-        Parameters
-        ----------
-        head : ReducedHead
-            The head, with its matrices on the coordinates of tokens that it sees.
-        a : int or None
-            The largest rank of A where A, not K and Q, is given; ``None`` for d.
-        softmax : bool
-            Whether scores are normalized by softmax.
-        tolerance : float or None
-            Singular values above it, times the largest, count for effective ranks; ``None`` for the
-            precision of the stored type.
+        ``a`` is the largest rank of a given A, and ``tolerance`` the part of the largest singular
+        value above which the others count; ``None`` for d, and the precision of the stored type.
         """
         shape = HeadShape.of(head.matrices, a=a, softmax=softmax, coordinates=head.coordinates)
         ranks = exact_ranks(head.matrices)
-        threads = None  # as many as the libraries take
-        # For small matrices starting threads costs more than it saves.
-        if max(shape.alpha, shape.beta) < _LARGE:
-            threads = 1
+        # None is as many threads as the libraries take.
+        threads = 1 if max(shape.alpha, shape.beta) < _LARGE else None
         with _thread_pools().limit(limits=threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
-            types = HeadTypes.of(head.given, shape, ranks, numerical)
+            types = HeadTypes.of(head.arrays.matrices, shape, ranks, numerical)
         return cls(
-            layer=head.layer,
-            head=head.head,
+            layer=head.arrays.layer,
+            head=head.arrays.head,
             shape=shape,
             ranks=ranks,
             numerical=numerical,
@@ -107,20 +87,17 @@ class HeadWeights:
     def orbit(self) -> Orbit | None:
         """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none.
 
-        Where ranks are not proved, it is that of the lower bounds. For softmax, of which there are
-        no theorems about orbits, it is the triple alone, and r = 0 for A = 0.
+        Where ranks are not proved, it is that of the lower bounds. For softmax it is the triple
+        alone, and r = 0 for A = 0.
         """
-        from m2bridge.families.attention.orbits.orbits import (
-            Orbit,  # needs SymPy, which is slow to import
-        )
+        from m2bridge.families.attention.orbits.orbits import Orbit  # needs SymPy, slow to import
 
         return None if self._has_no_orbit else Orbit(*self.ranks.numbers)
 
     @property
     def _has_no_orbit(self) -> bool:
         """Whether r and s, which may be lower bounds, are those of the zero function."""
-        A_is_zero, V_is_zero = self.ranks.r == 0, self.ranks.s == 0
-        return V_is_zero or (A_is_zero and not self.shape.softmax)
+        return self.ranks.s == 0 or (self.ranks.r == 0 and not self.shape.softmax)
 
     @property
     def is_zero(self) -> bool:
@@ -133,37 +110,28 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Return whether a predicate of the triple (r, s, m) holds of the orbit of the function.
-
-        ``None``, for not known, where the ranks are not proved, where A has a larger rank than the
-        model allows, and for softmax attention, on which there are no theorems about orbits.
-        """
+        """Return whether a predicate of (r, s, m) holds of the orbit of the function."""
         if not self.ranks.proved or self.is_outside or self.shape.softmax:
             return None
         return predicate(*self.ranks.numbers)
 
     @property
     def singular(self) -> bool | None:
-        """Whether the function is a singular point of the Zariski closure; ``None`` if it is not
-        known.
-        """
+        """Whether the function is a singular point of the Zariski closure."""
         return self._holds(self.shape.is_singular)
 
     @property
     def boundary(self) -> bool | None:
-        """Whether the function is a boundary point of the neuromanifold; ``None`` if it is not
-        known.
-        """
+        """Whether the function is a boundary point of the neuromanifold."""
         return self._holds(self.shape.is_boundary)
 
     @property
     def regular(self) -> bool | None:
         """Whether the rank of the differential at these weights is the dimension of the functions.
 
-        ``None`` if the ranks that decide it are not known, or A has a larger rank than the model
-        allows. Weights of the zero function are not regular: at A = 0 changes of V do not change
-        the function, and at V = 0 changes of A do not. Only for d = 1 the other matrix alone may
-        give all functions, so that the rank has to be compared with the dimension.
+        Weights of the zero function are not regular: at A = 0 changes of V do not change the
+        function, and at V = 0 changes of A do not. Only for d = 1 the other matrix alone may give
+        all functions, so that the rank has to be compared with the dimension.
         """
         if not self.ranks.proved or self.is_outside:
             return None
@@ -176,17 +144,40 @@ class HeadWeights:
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
             return False
-        return _products_are_onto(self.shape, self.ranks)
+        return self._products_are_onto
+
+    @property
+    def _products_are_onto(self) -> bool | None:
+        """Whether changes of K and Q reach all matrices of rank ≤ α near A, and changes of O and V
+        all of rank ≤ β near OV; then weights are regular unless their function is critical.
+
+        That is so for a product of the largest rank, α or β; of a product of smaller rank, if the
+        rank of its differential is the dimension of the set of all matrices of rank ≤ α, or ≤ β.
+        """
+        shape = self.shape
+        are_onto: bool | None = True
+        for rank, largest_rank, rank_of_differential, rows, columns in (
+            (self.ranks.r, shape.alpha, self._rank_of_A, shape.d, shape.queries),
+            (self.ranks.s, shape.beta, self._rank_of_V, shape.d_out, shape.d),
+        ):
+            if rank == largest_rank:
+                continue
+            if rank_of_differential is None:
+                # The other product may still show that the answer is no.
+                are_onto = None
+            # Where A is given, its factors count as of full rank, and the number is too large for
+            # factors of an A of rank below α: the two numbers differ, and False is right.
+            elif rank_of_differential != determinantal_dimension(rows, columns, largest_rank):
+                return False
+        return are_onto
 
     @property
     def most_rank(self) -> int | None:
-        """An upper bound for the rank of the differential at these weights, of this head alone;
-        ``None`` where the ranks are not proved, or A has a larger rank than the model allows.
+        """An upper bound for the rank of the differential at these weights, of this head alone.
 
         One bound is the dimension of the functions, less 1 where the weights are not regular.
         Another is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV,
-        less 1 for the rescaling of A against V in lightning attention. Where A or V is 0, of these
-        two ranks that of the matrix counts whose changes change the function.
+        less 1 for the rescaling of A against V in lightning attention.
         """
         if not self.ranks.proved or self.is_outside:
             return None
@@ -204,8 +195,7 @@ class HeadWeights:
 
     @property
     def least_rank(self) -> int | None:
-        """A lower bound for the rank of the differential at these weights, of this head alone;
-        ``None`` if none is known.
+        """A lower bound for the rank of the differential at these weights, of this head alone.
 
         At regular weights it is the dimension. In softmax attention the differential in A and V is
         injective where V is not 0, so that the ranks of (K, Q) ↦ KᵀQ and (O, V) ↦ OV are added.
@@ -221,24 +211,25 @@ class HeadWeights:
 
     @property
     def _rank_of_A(self) -> int | None:
-        """The rank of the differential of (K, Q) ↦ KᵀQ; ``None`` if it is not known.
-
-        Where an A of bounded rank is given, and not K and Q, it is an upper bound.
+        """The rank of the differential of (K, Q) ↦ KᵀQ; where an A of bounded rank is given, an
+        upper bound: factors that are not given count as of full rank.
         """
-        return _rank_of_differential(self.ranks, "KQ", self.shape.d, self.shape.queries)
+        rows, columns = self.shape.d, self.shape.queries
+        ranks = self.ranks.by_letter
+        return rank_of_product_map(ranks.get("K", rows), ranks.get("Q", columns), rows, columns)
 
     @property
     def _rank_of_V(self) -> int | None:
-        """The rank of the differential of (O, V) ↦ OV; ``None`` if it is not known."""
-        return _rank_of_differential(self.ranks, "OV", self.shape.d_out, self.shape.d)
+        """The rank of the differential of (O, V) ↦ OV; without O all changes of V are seen."""
+        rows, columns = self.shape.d_out, self.shape.d
+        ranks = self.ranks.by_letter
+        return rank_of_product_map(ranks.get("O", rows), ranks.get("V", columns), rows, columns)
 
     @property
     def _rank_at_zero_function(self) -> int | None:
-        """The rank of the differential at weights whose function is zero, for t ≥ 2 tokens;
-        ``None`` if it is not known. At A = 0 it is an upper bound where an A of bounded rank is
-        given, and not K and Q.
+        """The rank of the differential at weights whose function φ(A, V) is zero, for t ≥ 2 tokens.
 
-        In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is.
+        In lightning attention φ is bilinear, and zero only where A or V is.
         """
         # The derivative φ(A, V̇) is injective in V̇; that of softmax attention is, also for A = 0.
         if self.ranks.s == 0 and (self.ranks.r > 0 or self.shape.softmax):
@@ -251,11 +242,8 @@ class HeadWeights:
 
     @property
     def point(self) -> str:
-        """What kind of point of the Zariski closure the function is, in words.
-
-        ``outside`` if A has a larger rank than the model allows; ``softmax``, of which no singular
-        points are known; ``undecided`` where ranks are not proved; else those of ``zero``,
-        ``singular``, ``smooth`` and ``boundary`` that hold, as ``singular, boundary``.
+        """What kind of point of the Zariski closure the function is, in words: those of ``zero``,
+        ``singular``, ``smooth`` and ``boundary`` that hold, or why none is known.
         """
         if self.is_outside:
             return "outside"
@@ -274,7 +262,14 @@ class HeadWeights:
     def words(self) -> str:
         """Return what the function of the head says about its weights, or why nothing is said."""
         if self.is_outside:
-            return self._words_on_excess_rank()
+            most = self.shape.alpha
+            return words_on_excess_rank(
+                self.ranks.r,
+                most=most,
+                size=self.shape.d,
+                distance=self.numerical.distances_to_lower_rank_A[most],
+                precision=PRECISIONS[self.numerical.kind],
+            )
         if self.is_zero:
             either = "" if self.shape.softmax else "A = 0 or "
             return f"the zero function: all weights with {either}V = 0 have it"
@@ -286,23 +281,8 @@ class HeadWeights:
         on_A_and_V, on_factors = self._words_on_A_and_V(), ", ".join(self._clauses_on_factors())
         return f"{on_A_and_V}; {on_factors}" if on_factors else on_A_and_V
 
-    def _words_on_excess_rank(self) -> str:
-        """Return the words about an A whose rank is larger than α, the largest that is allowed."""
-        most = self.shape.alpha
-        # The list has the distances of A to rank at most 0, 1, 2, ….
-        distance = self.numerical.distances_to_lower_rank_A[most]
-        return words_on_excess_rank(
-            self.ranks.r,
-            most=most,
-            size=self.shape.d,
-            distance=distance,
-            precision=PRECISIONS[self.numerical.kind],
-        )
-
     def _words_on_A_and_V(self) -> str:
-        """Return to what extent the function determines A and V, as a clause (Theorem 3.2; Theorem
-        S for softmax).
-        """
+        """Return to what extent the function determines A and V (Theorem 3.2; Theorem S)."""
         pair = f"A and {'V' if self.shape.v is None else 'OV'} are determined by the function"
         if self.shape.softmax:
             return f"{pair} (t ≥ 2)"
@@ -318,9 +298,7 @@ class HeadWeights:
         return f"{pair} up to the scaling {scaling}{length}"
 
     def _clauses_on_factors(self) -> Iterator[str]:
-        """Yield to what extent A determines K and Q, and OV determines O and V, as clauses; nothing
-        for a product whose factors are not given.
-        """
+        """Yield to what extent given factors K and Q are determined by A, and O and V by OV."""
         shape = self.shape
         factors = []
         if shape.factored:
@@ -328,8 +306,7 @@ class HeadWeights:
         if shape.v is not None:
             factors.append(("O and V", "OV", shape.v, self.ranks.s))
         for names, product, size, rank in factors:
-            # Where the product has the rank ``size``, a for KᵀQ and v for OV, all pairs of factors
-            # with the same product are one orbit of GL(size).
+            # All pairs of factors of a product of the rank ``size`` are one orbit of GL(size).
             if rank == size:
                 yield f"{names} by {product} up to GL({size})"
             else:
@@ -338,6 +315,7 @@ class HeadWeights:
     def to_json(self) -> dict[str, Any]:
         """Return the findings for ``json.dumps``."""
         shape, (r, s, m) = self.shape, self.ranks.numbers
+        proved = self.ranks.proved
         return {
             "layer": self.layer,
             "head": self.head,
@@ -349,7 +327,12 @@ class HeadWeights:
             "rank_A": r,
             "rank_V": s,
             "dim_intersection": m,
-            "ranks": self._how_ranks_are_known(),
+            "ranks": {
+                "rank_A": "proved" if proved else "lower bound",
+                "rank_V": "proved" if proved else "lower bound",
+                "dim_intersection": "proved" if proved else "not decided",
+                "method": self.ranks.method or None,
+            },
             "orbit": None if self._has_no_orbit else {"r": r, "s": s, "m": m},
             "singular": self.singular,
             "boundary": self.boundary,
@@ -364,73 +347,3 @@ class HeadWeights:
             "type": None if self.types is None else self.types.to_json(),
             "numerical": asdict(self.numerical),
         }
-
-    def _how_ranks_are_known(self) -> dict[str, str | None]:
-        """Return for the ranks r and s and for m, by their names in JSON, whether they are proved,
-        and the method; ``None`` for the method where they are not.
-        """
-        proved = self.ranks.proved
-        return {
-            "rank_A": "proved" if proved else "lower bound",
-            "rank_V": "proved" if proved else "lower bound",
-            "dim_intersection": "proved" if proved else "not decided",
-            "method": self.ranks.method or None,
-        }
-
-
-def sum_or_none(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum of numbers; ``None`` if one of them is ``None``, for a number that is not
-    known. The sum of none is 0.
-    """
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total
-
-
-def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Return whether changes of K and Q reach all matrices of rank ≤ α near A = KᵀQ, and changes of
-    O and V all of rank ≤ β near OV; ``None`` if it is not known.
-
-    That is so for a product that has the largest rank, α or β. Of a product of smaller rank it is
-    so if the rank of its differential is the dimension of the set of all matrices of rank ≤ α, or ≤
-    β. Then the weights are a regular point unless their function is critical
-    (docs/weights-mathematics.md).
-    """
-    if not ranks.proved:
-        return None
-    are_onto: bool | None = True
-    for letters, rank, largest_rank, rows, columns in (
-        ("KQ", ranks.r, shape.alpha, shape.d, shape.queries),
-        ("OV", ranks.s, shape.beta, shape.d_out, shape.d),
-    ):
-        if rank == largest_rank:
-            continue
-        rank_of_differential = _rank_of_differential(ranks, letters, rows, columns)
-        if rank_of_differential is None:
-            # The other product may still show that the answer is no.
-            are_onto = None
-        # Where A is given, its factors count as of full rank, and the number is too large for the
-        # factors of an A of smaller rank than α: the two numbers differ, and False is right.
-        elif rank_of_differential != determinantal_dimension(rows, columns, largest_rank):
-            return False
-    return are_onto
-
-
-def _rank_of_differential(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
-    """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
-    ``None`` where it is not known.
-
-    ``letters`` are those of L and R, of which ``ranks`` has the ranks; the product has ``rows``
-    rows and ``columns`` columns. The image of the differential has rows·columns − (rows − rk L) ·
-    (columns − rk R) dimensions. A factor that was not given, because A or no O is, counts as of
-    rank ``rows`` or ``columns``, and the result is rows·columns: with a given A this is an upper
-    bound, and without O all changes of V are seen.
-    """
-    rank_left = ranks.by_letter.get(letters[0], rows)
-    rank_right = ranks.by_letter.get(letters[1], columns)
-    if rank_left is None or rank_right is None:
-        return None
-    return columns * rank_left + rows * rank_right - rank_left * rank_right

@@ -22,8 +22,9 @@ from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.system import any_length
 from m2bridge.trained_weights.checkpoints.arrays import is_float
 from m2bridge.trained_weights.checkpoints.names import given_layer
-from m2bridge.trained_weights.heads.ranks import HeadShape, integers, words_on_excess_rank
-from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rounded
+from m2bridge.trained_weights.heads.numerical import Spectrum, precision, rounded
+from m2bridge.trained_weights.heads.ranks import integers, words_on_excess_rank
+from m2bridge.trained_weights.heads.shape import HeadShape
 
 
 @computation
@@ -102,14 +103,8 @@ def membership(
 
 
 def exact_coordinates(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the coordinates of a function with rational numbers of SymPy as values.
-
-    Floats are left as they are: :func:`membership_of` refuses them, with the exact number to write.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a value is no rational number, such as ``None``, ``"1/0"`` or the square root of 2.
+    """Return the coordinates of a function with rational numbers of SymPy as values; floats are
+    left as they are: :func:`membership_of` refuses them, with the exact number to write.
     """
     exact = {}
     for name, value in function.items():
@@ -140,47 +135,9 @@ def exact_weights(
     """Return A and V as exact matrices of SymPy, and a remark, perhaps empty: that floats are taken
     exactly, or that A has a larger rank than the model allows.
 
-    Parameters
-    ----------
-    model : LayerSizes
-        The sizes d, d' and a that the matrices must have.
-    given : dict
-        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
-    weights : sequence, optional
-        (A, V) or (K, Q, V) in their place.
-
-    Raises
-    ------
-    InvalidCaseError
-        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
-    """
-    matrices = _matrices_by_letter(given, weights)
-    # The matrices are read as a layer of one head.
-    (head,) = given_layer(matrices).heads(layer=1, count=1)
-    arrays = head.matrices
-    shape = HeadShape.of(arrays, model.a, softmax=False)
-    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
-        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
-        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    # An array of floats has a type of floats; a mixed one has objects, with fractions for floats.
-    has_floats = any(
-        array.dtype != object or _has_floats(matrices[letter]) for letter, array in arrays.items()
-    )
-    remarks = [TAKEN] if has_floats else []
-    exact = {letter: _sympy_matrix(array) for letter, array in arrays.items()}
-    if "K" in exact:
-        A = exact["K"].T * exact["Q"]
-    else:
-        A = exact["A"]
-        remarks += _remarks_on_rank(arrays["A"], model)
-    return (A, exact["V"]), "; ".join(remarks)
-
-
-def _matrices_by_letter(given: Mapping[str, Any], weights: Sequence[Any] | None) -> dict[str, Any]:
-    """Return the matrices that were given by their letters, or, if there are none, those of
-    ``weights``, which are (A, V) or (K, Q, V).
-
-    ``given`` has matrices by the letters K, Q, A, V; ``None`` for those that are not given.
+    ``given`` has matrices by the letters K, Q, A, V, ``None`` for missing ones; ``weights`` are
+    (A, V) or (K, Q, V) in their place. InvalidCaseError if they are not K, Q and V, or A and V, or
+    do not have the shapes of the model.
     """
     matrices = {letter: value for letter, value in given.items() if value is not None}
     # Weights of another kind or number count as not given: :func:`given_layer` refuses that, and
@@ -188,31 +145,33 @@ def _matrices_by_letter(given: Mapping[str, Any], weights: Sequence[Any] | None)
     if not matrices and isinstance(weights, Sequence) and len(weights) in (2, 3):
         letters = "AV" if len(weights) == 2 else "KQV"
         matrices = dict(zip(letters, weights, strict=True))
-    return matrices
-
-
-def _sympy_matrix(array: Any) -> Matrix:
-    """Return a matrix of SymPy with the entries of an array, exactly, as rational numbers."""
-    entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
-    return Matrix(*array.shape, entries)
-
-
-def _remarks_on_rank(A: Any, model: LayerSizes) -> list[str]:
-    """Return a list with the remark that an array A has a larger rank than the model allows; the
-    empty list if the rank is allowed.
-    """
+    # The matrices are read as a layer of one head.
+    (head,) = given_layer(matrices).heads(layer=1, count=1)
+    arrays = head.matrices
+    shape = HeadShape.of(arrays, model.a, softmax=False)
+    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
+        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
+        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
+    has_floats = False
+    exact = {}
+    for letter, array in arrays.items():
+        # An array of floats has a type of floats; a mixed one has objects, with fractions for
+        # floats: there the matrix is looked at as it was given.
+        entries = numpy.array(matrices[letter], dtype=object).flat
+        has_floats |= array.dtype != object
+        has_floats |= any(is_float(entry) or isinstance(entry, Float) for entry in entries)
+        values = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+        exact[letter] = Matrix(*array.shape, values)
+    remarks = [TAKEN] if has_floats else []
+    if "K" in exact:
+        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
+    A = arrays["A"]
     rank = rank_of(integers(A))
-    # The model allows ranks up to α = min(a, d).
-    if rank <= model.alpha:
-        return []
-    distance = rounded(*Spectrum.of([A], rank).distance(model.alpha))
-    remark = words_on_excess_rank(
-        rank, most=model.a, size=model.d, distance=distance, precision=precision(A)
-    )
-    return [remark]
-
-
-def _has_floats(matrix: Any) -> bool:
-    """Return whether some entries of a matrix, as it was given, are floats."""
-    entries = numpy.array(matrix, dtype=object).flat
-    return any(is_float(entry) or isinstance(entry, Float) for entry in entries)
+    if rank > model.alpha:
+        distance = rounded(*Spectrum.of([A], rank).distance(model.alpha))
+        remarks.append(
+            words_on_excess_rank(
+                rank, most=model.a, size=model.d, distance=distance, precision=precision(A)
+            )
+        )
+    return (exact["A"], exact["V"]), "; ".join(remarks)

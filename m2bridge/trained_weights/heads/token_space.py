@@ -1,22 +1,28 @@
-"""The coordinates of the tokens that a layer sees: a bias is one more, LayerNorm one less.
+"""Heads on the coordinates of the tokens that they see: a bias is one more, LayerNorm one less.
 
-W is any of the matrices K, Q, V of a head, and b its bias. γ and β are the factors and the shift of
-a norm before the layer, ∘ is the product entry by entry. *The constant* of W is Wβ + b, which W
-adds whatever the token is: one more column of W, by which it acts on the coordinate 1 of tokens
-(x, 1). *The basis* is that of the space of all γ∘x. Functions that compute exactly take
-``convert``, which takes an array to residues modulo ``prime``, or to fractions where ``prime`` is
-``None``.
+W is any of the matrices K, Q, V of a head, and b its bias; matrices are in dicts by the letters K,
+Q, A, V and O. γ and β are the factors and the shift of a norm before the layer, ∘ is the product
+entry by entry; γ = ``None`` stands for 1, and β or b = ``None`` for 0.
 
-(K | b) acts on the token (x, 1). Behind LayerNorm, tokens are γ∘x + β with x of sum zero, in any
-direction and of any length up to √d, as a small number is added to the variance: so K acts as
-K·diag(γ) on the hyperplane Σx_i = 0, with the bias Kβ + b. Exactly, the basis of the hyperplane is
-e_i − e_d, which is rational; numerically it is orthonormal. A coordinate with γ_i = 0 does not
-occur, and then the others have no relation. Proofs are in ``docs/weights-mathematics.md``. Heads on
-these coordinates are in ``reduced_head``.
+(W | b) acts on the token (x, 1). Behind a norm, tokens are γ∘x + β: so W acts as W·diag(γ), with
+the *constant* Wβ + b, one more column of W, by which it acts on the coordinate 1. Behind a
+LayerNorm, x has the sum zero, any direction and any length up to √d, as a small number is added to
+the variance: x is on the hyperplane Σx_i = 0. *The basis* is that of the space of all γ∘x: exactly
+it is e_i − e_d on the hyperplane, which is rational; numerically it is orthonormal. A coordinate
+with γ_i = 0 does not occur, and then the others have no relation.
+
+Not all of (W | b) is seen. Behind a LayerNorm (1, …, 1) can be added to rows; softmax does not see
+the bias of K, which adds the same number to all scores of a column; and as its weights of tokens
+have the sum 1, a bias of V, or Vβ, is a constant that the layer adds, not a coordinate of tokens.
+In lightning attention all of K, Q and V act on the coordinate 1 if one of them does: a missing bias
+is a zero one. Proofs are in ``docs/weights-mathematics.md``.
+
+Entries are computed exactly: residues modulo ``prime``, or fractions where it is ``None``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, ldexp, sqrt, ulp
@@ -28,56 +34,35 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
-from m2bridge.trained_weights.checkpoints.tensors import Norm
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
 
+KEY_BIAS = "the bias of K does nothing in softmax attention"
+"""The name of redundant directions; rotary positions let them be seen."""
+IN_CONSTANT = "the bias of V, which is seen in the constant of the layer only"
+"""The name of redundant directions; the layer sees some of them again."""
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
 
 
 class UnseenColumns(NamedTuple):
-    """Columns of a matrix of a head, its bias among them, that do not change the function.
+    """Columns of (W | b) that do not change the function of the head."""
 
-    ``letter`` is that of the matrix, K, Q or V; ``name`` is that of the symmetry by which they do
-    not change the function, and ``columns`` their number.
-    """
-
-    letter: str
-    name: str
+    letter: str  # of W
+    name: str  # of the symmetry
     columns: int
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSpace:
-    """The numbers of the coordinates of tokens that the matrices of a head see.
+    """The numbers of the coordinates of tokens that the matrices of a head see."""
 
-    Parameters
-    ----------
-    width : int
-        d, the number of entries of tokens as they are given.
-    dimension : int
-        The dimension of the space of tokens that are seen, plus 1 if there are biases or β acts as
-        one.
-    queries : int
-        The number of coordinates that Q sees: with a bias of Q, in softmax attention one more than
-        K sees.
-    unseen : tuple of UnseenColumns
-        The columns of K, Q and V, biases among them, that do not change the function.
-    constants : int
-        1 if the layer adds a constant that is not a coordinate: the biases of V in softmax
-        attention.
-    has_one : bool
-        Whether the last coordinate is 1, for biases.
-    has_norm : bool
-        Whether there is a norm before, so that tokens have at most the norm √d.
-    """
-
-    width: int
-    dimension: int
-    queries: int
+    width: int  # d, the number of entries of tokens as they are given
+    dimension: int  # of the space of tokens that are seen, with 1 for biases
+    queries: int  # the coordinates that Q sees: with a bias, in softmax attention, one more than K
     unseen: tuple[UnseenColumns, ...]
-    constants: int
-    has_one: bool
-    has_norm: bool = False
+    adds_constant: bool  # whether values add a constant that is no coordinate: softmax alone
+    has_one: bool  # whether the last coordinate is 1, for biases
+    has_norm: bool = False  # then tokens have at most the norm √d
 
     @property
     def words(self) -> str:
@@ -87,63 +72,41 @@ class TokenSpace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """The tokens on which the matrices K, Q, V of a layer act.
+    """The tokens γ∘x + β on which the matrices K, Q, V of a layer act."""
 
-    Parameters
-    ----------
-    width : int
-        d.
-    norm : Norm or None
-        The norm before the layer; ``None`` without one.
-    gamma, beta : array or None
-        γ and β of this norm; ``None`` stands for γ = 1 and β = 0.
-    active : array of int
-        The indices i, from 0 on, with γ_i ≠ 0.
-    on_hyperplane : bool
-        Whether there is one linear relation, Σx_i = 0, between these: behind a LayerNorm in which
-        no γ_i is 0.
-    is_moved : bool
-        Whether β is outside of the space of all γ∘x, so that it acts as a bias.
-    """
-
-    width: int
+    width: int  # d
     norm: Norm | None
     gamma: Any
     beta: Any
-    active: Any
-    on_hyperplane: bool
-    is_moved: bool
+    active: Any  # the indices i, from 0 on, with γ_i ≠ 0
+    on_hyperplane: bool  # whether Σx_i = 0: behind a LayerNorm in which no γ_i is 0
+    is_moved: bool  # whether β is outside of the space of all γ∘x, so that it acts as a bias
 
     @classmethod
     def of(cls, width: int, norm: Norm | None, biases: bool) -> Self:
-        """Return the tokens with ``width`` entries behind a norm, or as they are if it is ``None``;
-        without ``biases`` its β is left out.
+        """Return the tokens behind a norm; without ``biases`` its β is left out.
 
-        Raises
-        ------
-        InvalidCaseError
-            If γ or β have another length, or there is only one token behind the norm, as for γ = 0.
+        InvalidCaseError if γ or β has another length, or there is one token only behind the norm.
         """
         gamma = beta = None
         if norm is not None:
             gamma = norm.gamma
             beta = norm.beta if biases else None
-        _check_entries("γ", gamma, width)
-        _check_entries("β", beta, width)
-        active = numpy.arange(width)
-        if gamma is not None:
-            active = numpy.flatnonzero(gamma)
-        # Where a coordinate does not occur, the others have no relation.
+        for name, array in (("γ", gamma), ("β", beta)):
+            if array is not None and array.shape != (width,):
+                size = " × ".join(map(str, array.shape))
+                raise InvalidCaseError(
+                    "norm", f"{name} of the norm has {size} entries, tokens have {width}"
+                )
+        active = numpy.arange(width) if gamma is None else numpy.flatnonzero(gamma)
         on_hyperplane = norm is not None and norm.kind == "layer" and len(active) == width
-        # The dimension of the space of all γ∘x; if it is 0, β is the only token.
-        dimension = len(active) - (1 if on_hyperplane else 0)
         if norm is not None and len(active) == 0:
             raise InvalidCaseError(
                 "norm",
                 f"γ in '{visible(norm.name):.120}' is 0, so that all tokens are equal behind this"
                 " norm; if it multiplies by 1 + γ, as in Gemma and Nemotron, say rms1 or layer1",
             )
-        if dimension <= 0:
+        if len(active) <= on_hyperplane:  # the space of all γ∘x is 0, and β the only token
             raise InvalidCaseError("norm", "behind this norm there is one token only")
         return cls(
             width=width,
@@ -160,71 +123,37 @@ class Tokens:
         """The dimension of the space of all γ∘x."""
         return len(self.active) - self.on_hyperplane
 
-    def modular(self, matrix: Any, columns: int) -> Any:
-        """Return the first ``columns`` columns of the matrix W·diag(γ) on a basis of the space of
-        all γ∘x, modulo the prime; ``matrix`` is W.
-        """
-        return self._on_basis(matrix, columns, modular, LARGE_PRIME)
-
-    def exact(self, matrix: Any, columns: int) -> Any:
-        """Return the first ``columns`` columns of the matrix W·diag(γ) on a basis of the space of
-        all γ∘x, as fractions; ``matrix`` is W.
-        """
-        return self._on_basis(matrix, columns, as_fractions, prime=None)
-
-    def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
-        """Return the first ``columns`` columns of W·diag(γ), for the matrix W, on the basis of all
-        e_i with γ_i ≠ 0, or, on the hyperplane Σx_i = 0, on the basis e_i − e_d for i < d.
-
-        ``columns`` is at most the number of vectors of the basis. ``convert`` takes entries to
-        residues modulo the prime, or to fractions if ``prime`` is ``None``.
-        """
-        chosen = self.active[:columns]
-        found = self._scaled(matrix, chosen, convert, prime)
+    def on_basis(self, W: Any, columns: int, prime: int | None) -> Any:
+        """Return the first columns of W·diag(γ) on the basis."""
+        found = self._scaled(W, self.active[:columns], prime)
         if self.on_hyperplane:
-            # On the hyperplane all coordinates are active, and the last one is d.
-            found = found - self._scaled(matrix, self.active[-1:], convert, prime)
-        return found if prime is None else found % prime
+            # The basis is e_i − e_d: all coordinates are active, and the last one is d.
+            found = found - self._scaled(W, self.active[-1:], prime)
+        return _reduced(found, prime)
 
-    def _scaled(self, matrix: Any, chosen: Any, convert: Any, prime: int | None) -> Any:
-        """Return those columns of W·diag(γ), for the matrix W, whose indices are ``chosen``.
-
-        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
-        ``None``.
-        """
-        found = convert(matrix[:, chosen])
+    def _scaled(self, W: Any, chosen: Any, prime: int | None) -> Any:
+        """Return those columns of W·diag(γ) whose indices are ``chosen``."""
+        found = _exact(W[:, chosen], prime)
         if self.gamma is not None:
-            found = found * convert(self.gamma[chosen])
-        return found if prime is None else found % prime
+            found = found * _exact(self.gamma[chosen], prime)
+        return _reduced(found, prime)
 
-    def constant(self, matrix: Any, bias: Any, convert: Any, prime: int | None) -> Any:
-        """Return the vector Wβ + b for the matrix W and its bias b. A bias that is ``None`` counts
-        as 0, and so does β.
-
-        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
-        ``None``.
-        """
-        found = convert(numpy.zeros(matrix.shape[0]))
+    def constant(self, W: Any, bias: Any, prime: int | None) -> Any:
+        """Return the vector Wβ + b."""
+        found = _exact(numpy.zeros(W.shape[0]), prime)
         if self.beta is not None:
-            products = convert(matrix) * convert(self.beta)
-            if prime is not None:
-                products = products % prime
-            found = found + products.sum(axis=1)
+            products = _exact(W, prime) * _exact(self.beta, prime)
+            found = found + _reduced(products, prime).sum(axis=1)
         if bias is not None:
-            found = found + convert(bias)
-        return found if prime is None else found % prime
+            found = found + _exact(bias, prime)
+        return _reduced(found, prime)
 
     def numeric(self, matrix: Any, bias: Any, with_constant: bool) -> tuple[Any, float]:
-        """Return W·diag(γ), for the matrix W, on an orthonormal basis of the space of tokens x,
-        in floating point, and a bound for the norm of its error.
+        """Return W·diag(γ) on an orthonormal basis of the space of tokens x, in floating point, and
+        a bound for the norm of its error; ``with_constant`` adds the column Wβ + b.
 
-        Behind a LayerNorm this space is the hyperplane Σx_i = 0, else it is all of ℝ^d.
-        With ``with_constant`` there is one more column Wβ + b, for the bias b of W; ``None`` is 0.
-
-        Raises
-        ------
-        InvalidCaseError
-            If an entry, or a product, is beyond double precision.
+        Behind a LayerNorm the space is the hyperplane Σx_i = 0, whatever γ is, else it is all of
+        ℝ^d. InvalidCaseError if an entry, or a product, is beyond double precision.
         """
         W = _floats(matrix)
         gamma = numpy.ones(self.width) if self.gamma is None else _floats(self.gamma)
@@ -237,10 +166,14 @@ class Tokens:
             # The sum of the norms of all that is added: rounding errors are a small part of it.
             size = _norm(scaled)
             if with_constant:
-                constant = self._rounded_constant(W, bias)
-                found = numpy.column_stack([found, constant])
+                constant = numpy.zeros(len(W))
                 if self.beta is not None:
-                    size += _norm(W) * _norm(_floats(self.beta))
+                    beta = _floats(self.beta)
+                    constant = constant + W @ beta
+                    size += _norm(W) * _norm(beta)
+                if bias is not None:
+                    constant = constant + _floats(bias)
+                found = numpy.column_stack([found, constant])
                 size += _norm(constant)
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
@@ -252,26 +185,11 @@ class Tokens:
         rounding = 2.0**-52 * size + sqrt(found.size) * ulp(0.0)
         return found, _ROUNDINGS * sqrt(self.width) * rounding
 
-    def _rounded_constant(self, W: Any, bias: Any) -> Any:
-        """Return the vector Wβ + b in floating point, for the matrix W in double precision and its
-        bias b. A bias that is ``None`` counts as 0, and so does β.
-        """
-        constant = numpy.zeros(len(W))
-        if self.beta is not None:
-            constant = constant + W @ _floats(self.beta)
-        if bias is not None:
-            constant = constant + _floats(bias)
-        return constant
-
     def numeric_on_both_sides(
         self, A: Any, *, rows_have_constant: bool, columns_have_constant: bool
     ) -> tuple[Any, float]:
-        """Return the matrix A of the scores xᵀAy on an orthonormal basis of the space of tokens, on
-        the side of x, its rows, and on that of y, its columns; in floating point, and with a bound
-        for the norm of its error.
-
-        ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a
-        column, for the coordinate 1.
+        """Return the matrix A of the scores xᵀAy on an orthonormal basis of the tokens x and of the
+        tokens y, with a row and a column for the constants, and a bound for the norm of its error.
         """
         on_columns, first_error = self.numeric(A, bias=None, with_constant=columns_have_constant)
         on_both, second_error = self.numeric(
@@ -290,21 +208,40 @@ class Tokens:
         return on_both.T, error
 
 
-def _check_entries(name: str, array: Any, width: int) -> None:
-    """Raise an InvalidCaseError if an array of a norm, γ or β by its ``name``, does not have
-    ``width`` entries, as tokens have; ``None`` stands for an array that the norm does not have.
+def _exact(array: Any, prime: int | None) -> Any:
+    """Return the entries as fractions, or modulo the prime."""
+    return as_fractions(array) if prime is None else modular(array)
+
+
+def _reduced(entries: Any, prime: int | None) -> Any:
+    """Return sums or products of exact entries modulo the prime, if there is one."""
+    return entries if prime is None else entries % prime
+
+
+def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
+    """Return whether β is outside of the space of all γ∘x: on the hyperplane Σx_i = 0, if Σβ_i/γ_i
+    is not 0; else, if β_i is not 0 for some γ_i = 0.
     """
-    if array is not None and array.shape != (width,):
-        size = " × ".join(map(str, array.shape))
-        raise InvalidCaseError(
-            "norm", f"{name} of the norm has {size} entries, tokens have {width}"
-        )
+    if beta is None:
+        return False
+    if not on_hyperplane:
+        return bool(numpy.delete(beta, active).any())
+    if gamma is None:
+        return bool(sum(as_fractions(beta), Fraction(0)))
+    # A residue that is not 0 disproves it at once; fractions are slow.
+    divisors = (modular(gamma) % LARGE_PRIME).tolist()
+    if all(divisors):
+        residue = 0
+        for b, g in zip(modular(beta).tolist(), divisors, strict=True):
+            residue += b * pow(g, -1, LARGE_PRIME)
+        if residue % LARGE_PRIME:
+            return True
+    quotients = as_fractions(beta) / as_fractions(gamma)
+    return bool(sum(quotients, Fraction(0)))
 
 
 def _restricted_to_hyperplane(forms: Any) -> Any:
-    """Return linear forms on ℝ^d, the rows of an n × d matrix, on an orthonormal basis of the
-    hyperplane Σx_i = 0, as an n × (d − 1) matrix in floating point.
-    """
+    """Return linear forms on ℝ^d, the rows of a matrix, on an orthonormal basis of Σx_i = 0."""
     d = forms.shape[1]
     # The reflection that takes (1, …, 1) to the last axis takes the hyperplane to the span of the
     # other axes: their images are an orthonormal basis. It is 1 − 2uuᵀ/uᵀu.
@@ -314,41 +251,8 @@ def _restricted_to_hyperplane(forms: Any) -> Any:
     return reflected[:, :-1]
 
 
-def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
-    """Return whether β is outside of the space of all γ∘x.
-
-    ``active`` are the indices with γ_i ≠ 0. With x on the hyperplane Σx_i = 0, ``on_hyperplane``, β
-    is in that space if and only if Σβ_i/γ_i = 0, which a residue that is not 0 disproves at once.
-    γ = ``None`` stands for 1, and β = ``None`` for 0.
-    """
-    if beta is None:
-        return False
-    # β is of the form γ∘x if it is 0 wherever γ is.
-    if not on_hyperplane:
-        return bool(numpy.delete(beta, active).any())
-    if gamma is None:
-        return bool(sum(as_fractions(beta), Fraction(0)))
-    # Fractions are slow, and needed only if the prime shows nothing: for ``None`` and for 0.
-    if _sum_of_quotients_mod(beta, gamma):
-        return True
-    quotients = as_fractions(beta) / as_fractions(gamma)
-    return bool(sum(quotients, Fraction(0)))
-
-
-def _sum_of_quotients_mod(beta: Any, gamma: Any) -> int | None:
-    """Return Σβ_i/γ_i modulo the prime; ``None`` if the prime divides some γ_i."""
-    total = 0
-    for b, g in zip(modular(beta).tolist(), modular(gamma).tolist(), strict=True):
-        if g % LARGE_PRIME == 0:
-            return None
-        total += b * pow(g, -1, LARGE_PRIME)
-    return total % LARGE_PRIME
-
-
 def _norm(array: Any) -> float:
-    """Return the norm of Frobenius of an array in double precision, or of a vector; infinite if it
-    is beyond double precision.
-    """
+    """Return the norm of Frobenius; infinite if it is beyond double precision."""
     # Entries are divided by a power of two, so that their squares are not beyond it, nor all 0.
     exponent = int(numpy.frexp(abs(array).max())[1])
     norm_of_scaled = float(numpy.linalg.norm(numpy.ldexp(array, -exponent)))
@@ -368,27 +272,15 @@ def _floats(array: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyProduct:
-    """A matrix W, with its bias b, on the coordinates of tokens: (W·diag(γ) on a basis | Wβ + b),
-    of which entries are computed, exactly, when they are asked for.
+    """The matrix (W·diag(γ) on the basis | Wβ + b), of which entries are computed, exactly, when
+    they are asked for.
 
-    It has what the ranks need of an array: shape, transposition, and its first columns.
-
-    Parameters
-    ----------
-    matrix : array
-        W, as it is in the file.
-    bias : array or None
-        b; ``None`` stands for 0.
-    tokens : Tokens
-        The tokens on which W acts, with γ and β.
-    rows, columns : int
-        How many first rows and columns are taken of the matrix that is not transposed. The column
-        Wβ + b is there only if ``columns`` is larger than the dimension of the space of tokens.
-    is_transposed : bool
-        Whether this object is the transposed matrix: ``rows`` are its columns then.
+    It has what the ranks need of an array: shape, transposition, and its first columns. ``rows``
+    and ``columns`` are counted before it is transposed; the column Wβ + b is there only if
+    ``columns`` is larger than the dimension of the space of tokens.
     """
 
-    matrix: Any
+    matrix: Any  # W, as it is in the file
     bias: Any
     tokens: Tokens
     rows: int
@@ -397,7 +289,7 @@ class LazyProduct:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns, of the transposed matrix if this is one."""
+        """The numbers of rows and columns."""
         if self.is_transposed:
             return self.columns, self.rows
         return self.rows, self.columns
@@ -415,35 +307,135 @@ class LazyProduct:
     def __getitem__(self, key: tuple[slice, slice]) -> Self:
         """Return the first columns: only keys ``[:, :n]`` are understood."""
         _, columns = key
-        # The columns of the transposed matrix are the rows of the other.
         if self.is_transposed:
             return replace(self, rows=min(self.rows, columns.stop))
         return replace(self, columns=min(self.columns, columns.stop))
 
-    def modular(self) -> Any:
-        """Return the entries modulo the prime."""
-        return self._entries(modular, LARGE_PRIME)
-
-    def exact(self) -> Any:
-        """Return the entries as fractions."""
-        return self._entries(as_fractions, prime=None)
-
-    def _entries(self, convert: Any, prime: int | None) -> Any:
-        """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
-        last column if ``columns`` exceeds the dimension of the space of tokens; transposed if this
-        is the transposed matrix.
-
-        ``convert`` takes entries of W to residues modulo ``prime``, or to fractions where that is
-        ``None``.
-        """
-        matrix = self.matrix[: self.rows]
-        bias = None if self.bias is None else self.bias[: self.rows]
+    def entries(self, prime: int | None) -> Any:
+        """Return the array of all entries."""
+        W = self.matrix[: self.rows]
         linear = min(self.columns, self.tokens.linear)
-        if prime is None:
-            found = self.tokens.exact(matrix, linear)
-        else:
-            found = self.tokens.modular(matrix, linear)
+        found = self.tokens.on_basis(W, linear, prime)
         if self.columns > linear:
-            last = self.tokens.constant(matrix, bias, convert, prime)
-            found = numpy.column_stack([found, last])
+            bias = None if self.bias is None else self.bias[: self.rows]
+            found = numpy.column_stack([found, self.tokens.constant(W, bias, prime)])
         return found.T if self.is_transposed else found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReducedHead:
+    """A head of the file with its matrices on the coordinates of its tokens.
+
+    With biases or a norm K, Q and V are :class:`LazyProduct`, and A is an array of fractions;
+    without, matrices are the arrays of the file, and tokens and coordinates are ``None``.
+    """
+
+    arrays: HeadArrays
+    matrices: Mapping[str, Any]
+    tokens: Tokens | None = None
+    coordinates: TokenSpace | None = None
+
+    def rounded(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """Return the matrices on orthonormal bases of the spaces of tokens, in floating point, and
+        bounds for the norms of their errors; arrays of the file have no error, and no bound.
+        """
+        found, errors = dict(self.arrays.matrices), {}
+        for letter, matrix in self.matrices.items():
+            if isinstance(matrix, LazyProduct):
+                has_constant = matrix.columns > matrix.tokens.linear
+                found[letter], errors[letter] = matrix.tokens.numeric(
+                    matrix.matrix, matrix.bias, with_constant=has_constant
+                )
+            elif letter == "A" and self.tokens is not None:
+                # A row or a column more than the space of tokens has dimensions is a constant.
+                rows, columns = matrix.shape
+                found["A"], errors["A"] = self.tokens.numeric_on_both_sides(
+                    found["A"],
+                    rows_have_constant=rows > self.tokens.linear,
+                    columns_have_constant=columns > self.tokens.linear,
+                )
+        return found, errors
+
+
+def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
+    """Return the norm before the layer of a head, if there is one: that of the file, or of the
+    option ``norm``, ``layer``, ``rms`` or ``none``; ``None`` is no option.
+    """
+    in_file = head.norm
+    kind: Any = norm
+    if in_file is None and norm in ("layer", "rms"):
+        return Norm(kind=kind, gamma=None, beta=None, name="", place="pre")
+    # The norm of the file may stand after the layer, or the option may leave it out.
+    if in_file is None or not is_before(in_file.name, in_file.place, norm):
+        return None
+    return replace(in_file, place="pre", kind=in_file.kind if norm is None else kind)
+
+
+def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
+    """Return a head on the coordinates of its tokens; ``biases`` is whether they count, and
+    ``norm`` the option.
+    """
+    counted = head.biases if biases else {}
+    before = norm_before(head, norm)
+    if before is None and not counted:
+        return ReducedHead(head, head.matrices)
+    tokens = Tokens.of(head.matrices["V"].shape[1], before, biases)
+    # The letters of the matrices that have a bias, and that act on the coordinate 1 of tokens.
+    with_bias = "".join(counted)
+    acting_on_one = "Q" if "Q" in counted or tokens.is_moved else ""
+    adds_constant = softmax and ("V" in counted or tokens.is_moved)
+    if not softmax:
+        with_bias = "KQV" if counted else ""
+        acting_on_one = "KQV" if counted or tokens.is_moved else ""
+
+    def on_tokens(letter: str, W: Any, bias: Any = None) -> LazyProduct:
+        """Return W on the coordinates that the matrix with this letter sees."""
+        columns = tokens.linear + (letter in acting_on_one)
+        return LazyProduct(matrix=W, bias=bias, tokens=tokens, rows=W.shape[0], columns=columns)
+
+    matrices = dict(head.matrices)  # O acts on values, and not on tokens
+    for letter, W in head.matrices.items():
+        if letter in "KQV":
+            matrices[letter] = on_tokens(letter, W, counted.get(letter))
+        elif letter == "A":
+            # Its columns are those of Q, and its rows are the columns of K.
+            on_queries = on_tokens("Q", W).entries(prime=None)
+            matrices["A"] = on_tokens("K", on_queries.T).entries(prime=None).T
+    unseen = _unseen_columns(tokens, with_bias, acting_on_one, softmax=softmax)
+    has_one = bool(acting_on_one)
+    coordinates = TokenSpace(
+        width=tokens.width,
+        dimension=tokens.linear + (has_one or adds_constant),
+        queries=tokens.linear + ("Q" in acting_on_one),
+        unseen=tuple(unseen),
+        adds_constant=adds_constant,
+        has_one=has_one,
+        has_norm=before is not None,
+    )
+    return ReducedHead(head, matrices, tokens, coordinates)
+
+
+def _unseen_columns(
+    tokens: Tokens, with_bias: str, acting_on_one: str, *, softmax: bool
+) -> Iterator[UnseenColumns]:
+    """Yield the columns of (W | b), for W = K, Q and V, that do not change the function, by the
+    names of symmetries.
+    """
+    for letter in "KQV":
+        has_bias = letter in with_bias
+        hidden = tokens.width + has_bias - tokens.linear - (letter in acting_on_one)
+        if softmax and letter == "K" and has_bias:
+            yield UnseenColumns(letter, name=KEY_BIAS, columns=1)
+            hidden -= 1
+        if softmax and letter == "V" and (has_bias or tokens.is_moved):
+            yield UnseenColumns(letter, name=IN_CONSTANT, columns=1)
+            hidden -= 1
+        # The others are hidden by the norm. On the hyperplane Σx_i = 0 behind a LayerNorm, sums of
+        # (1, …, 1) with rows of W·diag(γ) change nothing; else columns where γ is 0 do not.
+        if hidden and tokens.on_hyperplane:
+            vector = "u" if letter == "V" else "w"
+            name = f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ"
+            yield UnseenColumns(letter, name=name, columns=hidden)
+        elif hidden:
+            name = f"columns of {letter} where γ is 0"
+            yield UnseenColumns(letter, name=name, columns=hidden)

@@ -12,100 +12,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.trained_weights.heads.numerical import Numerical
-from m2bridge.trained_weights.heads.ranks import HeadShape, OrbitNumbers, Ranks
-from m2bridge.trained_weights.heads.spectrum import Spectrum
-
-if TYPE_CHECKING:
-    from m2bridge.families.attention.training.types import WeightType
+from m2bridge.trained_weights.heads.numerical import Numerical, Spectrum
+from m2bridge.trained_weights.heads.ranks import OrbitNumbers, Ranks
+from m2bridge.trained_weights.heads.shape import HeadShape
 
 
 @dataclass(frozen=True, slots=True)
 class HeadType:
-    """The ranks of the matrices of a head, and what the theorem says of such weights.
+    """The ranks of the matrices of a head, and what the theorem says of such weights."""
 
-    Parameters
-    ----------
-    ranks : dict of str to int
-        Of K, Q, V, (O,) A and, where there is an O, OV.
-    exposed : bool or None
-        Whether such weights are critical for all targets in an open set; ``None`` with softmax
-        where A or V (or OV) is zero, which the theorem leaves out.
-    zero : bool
-        Whether such weights have the zero function, as A, V or OV is 0; always false with softmax.
-    saddle : bool
-        Whether such weights are exposed and, by the theorem, saddles for almost all of the targets
-        for which they are critical.
-    """
-
-    ranks: dict[str, int]
-    exposed: bool | None
-    saddle: bool
-    zero: bool = False
+    ranks: dict[str, int]  # of K, Q, V, (O,) A and, where there is an O, OV
+    exposed: bool | None  # None where the theorem says nothing: softmax, and A or V is zero
+    saddle: bool  # whether they are saddles for almost all targets for which they are critical
+    zero: bool = False  # whether A, V or OV is 0; false with softmax
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranks, and whether such weights are exposed and saddles, as a dictionary for
-        ``json.dumps``; ``zero`` is not in it.
-        """
+        """Return the ranks and what follows from them for ``json.dumps``."""
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
     def of(cls, by_letter: Mapping[str, int], numbers: OrbitNumbers, shape: HeadShape) -> Self:
-        """Return what the theorem says of the ranks of the matrices of a head.
+        """Return the type of weights with these ranks of K, Q, V and, if it is given, O."""
+        from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
-        ``by_letter`` has the ranks of K, Q, V and, if it is given, O. ``numbers`` are r = rk A,
-        s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
-        row space of V.
-        """
-        ranks = dict(by_letter) | {"A": numbers.r}
+        r, s, m = numbers
+        ranks = dict(by_letter) | {"A": r}
         if shape.v is not None:
-            ranks["OV"] = numbers.s
-        is_zero = numbers.r == 0 or numbers.s == 0
-        if is_zero and shape.softmax:
-            return cls(ranks=ranks, exposed=None, saddle=False)
-        kind = _weight_type(by_letter, numbers, shape)
+            ranks["OV"] = s
+        is_zero = r == 0 or s == 0
+        if shape.softmax:
+            if is_zero:
+                return cls(ranks=ranks, exposed=None, saddle=False)
+            # The theorem for softmax is about ranks alone, and m is that of general position.
+            m = max(0, r + s - shape.d)
+        factors = {}
+        if shape.v is not None:
+            factors = {"o": by_letter["O"], "v": by_letter["V"]}
+        kind = WeightType(k=by_letter["K"], q=by_letter["Q"], r=r, s=s, m=m, **factors)
         sizes = LayerSizes(shape.d, shape.d_out, shape.a)
         exposed = kind.is_exposed(sizes)
         saddle = kind.is_saddle(sizes, shape.v)
         return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=is_zero)
 
 
-def _weight_type(
-    by_letter: Mapping[str, int], numbers: OrbitNumbers, shape: HeadShape
-) -> WeightType:
-    """Return the type of weights of a head.
-
-    ``by_letter`` has the ranks of K, Q, V and, if it is given, O; ``numbers`` are r = rk A,
-    s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
-    row space of V; ``shape`` has d, and whether scores are normalized by softmax.
-    """
-    from m2bridge.families.attention.training.types import WeightType  # with SymPy
-
-    r, s, m = numbers
-    if shape.softmax:
-        # The theorem for softmax is about ranks alone, and m is that of general position.
-        m = max(0, r + s - shape.d)
-    k, q = by_letter["K"], by_letter["Q"]
-    if shape.v is None:
-        return WeightType(k=k, q=q, r=r, s=s, m=m)
-    return WeightType(k=k, q=q, r=r, s=s, m=m, o=by_letter["O"], v=by_letter["V"])
-
-
 @dataclass(frozen=True, slots=True)
 class HeadTypes:
-    """Two types of one head: that of its exact ranks, and that of its effective ranks.
+    """Two types of one head: that of its exact ranks, and that of its effective ranks."""
 
-    Parameters
-    ----------
-    exact : HeadType or None
-        ``None`` where the ranks are not proved.
-    effective : HeadType
-    """
-
-    exact: HeadType | None
+    exact: HeadType | None  # None where the ranks are not proved
     effective: HeadType
 
     @classmethod
@@ -114,10 +71,6 @@ class HeadTypes:
     ) -> Self | None:
         """Return the types of a head by its matrices K, Q, V and perhaps O; ``None`` where A is
         given in place of K and Q, and with biases or a norm, which the theorem leaves out.
-
-        ``shape`` has the sizes of the head, ``ranks`` its exact ranks as far as they are proved,
-        and ``numerical`` its effective ranks of A and V, their tolerance, and the principal angles
-        between the column space of A and the row space of V.
         """
         if not shape.factored or shape.coordinates is not None:
             return None
@@ -131,19 +84,21 @@ class HeadTypes:
             effective_ranks[letter] = spectrum.effective_rank(numerical.tolerance)
             if rank is not None:
                 exact_ranks[letter] = rank
-        effective = HeadType.of(effective_ranks, _effective_numbers(numerical, shape.d), shape)
+        r, s = numerical.effective_rank_A, numerical.effective_rank_V
+        # An angle that rounding does not distinguish from 0, None, counts as 0.
+        small_angles = sum((x or 0.0) <= numerical.tolerance for x in numerical.principal_angles)
+        # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s
+        # at most.
+        m = min(max(small_angles, r + s - shape.d, 0), r, s)
         exact = None
         if ranks.proved and exact_ranks.keys() == effective_ranks.keys():
             exact = HeadType.of(exact_ranks, ranks.numbers, shape)
-        return cls(exact=exact, effective=effective)
+        return cls(exact, HeadType.of(effective_ranks, OrbitNumbers(r, s, m), shape))
 
     def words(self) -> str:
         """Return one line, such as ``rk K = 3 (2), rk Q = 3, …: such effective ranks are critical
-        for almost no target``.
-
-        It has the exact ranks, with effective ones in parentheses where they differ, or the
-        effective ranks, with a remark, where exact ones are not proved; and what follows for the
-        effective type.
+        for almost no target``: exact ranks, with effective ones in parentheses where they differ,
+        and what follows for the effective type.
         """
         parts = []
         for name, effective_rank in self.effective.ranks.items():
@@ -154,38 +109,21 @@ class HeadTypes:
         return f"{', '.join(parts)}{remark}: {self._conclusion()}"
 
     def _conclusion(self) -> str:
-        """Return what the theorem says of the effective ranks, as a clause, in which they are
-        called effective unless they are the exact ranks.
-        """
-        found = self.effective
-        if found.exposed is None:
+        """Return what the theorem says of the effective ranks, as a clause."""
+        effective = self.effective
+        if effective.exposed is None:
             return "nothing is known where A or the values are zero"
-        are_exact = self.exact is not None and self.exact.ranks == found.ranks
+        are_exact = self.exact is not None and self.exact.ranks == effective.ranks
         subject = "such ranks" if are_exact else "such effective ranks"
         # an effective rank 0 of A or V, alone, does not prove that the function is zero
         if self.exact is not None and self.exact.zero:
             subject = f"the function is zero, and {subject}"
-        if not found.exposed:
+        if not effective.exposed:
             return f"{subject} are critical for almost no target"
-        conclusion = f"{subject} are critical for an open set of targets"
-        return f"{conclusion}, and saddles for almost all of them" if found.saddle else conclusion
+        saddles = ", and saddles for almost all of them" if effective.saddle else ""
+        return f"{subject} are critical for an open set of targets{saddles}"
 
     def to_json(self) -> dict[str, Any]:
         """Return both types for ``json.dumps``."""
         exact = None if self.exact is None else self.exact.to_json()
         return {"exact": exact, "effective": self.effective.to_json()}
-
-
-def _effective_numbers(numerical: Numerical, d: int) -> OrbitNumbers:
-    """Return the effective ranks r of A and s of V, and m, the effective dimension of the
-    intersection of the column space of A and the row space of V, both in a space of dimension d:
-    the number of principal angles up to the tolerance, within what r and s allow.
-    """
-    r, s = numerical.effective_rank_A, numerical.effective_rank_V
-    # An angle that rounding does not distinguish from 0, None, counts as 0.
-    angles = [0.0 if angle is None else angle for angle in numerical.principal_angles]
-    small_angles = sum(angle <= numerical.tolerance for angle in angles)
-    # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s at
-    # most.
-    m = min(max(small_angles, r + s - d, 0), r, s)
-    return OrbitNumbers(r=r, s=s, m=m)

@@ -1,10 +1,9 @@
 """The result on one layer or on several layers at given weights, which is one kind of value.
 
 It compares the dimension of the functions with the rank of the differential at the weights. These
-are found in ``network`` for layers of matrices alone, in ``symmetries`` for softmax with biases, in
-``grouped_layer`` for lightning attention with shared keys or rotary positions, and in
+are found in ``one_layer``, in ``network`` for layers of matrices alone, and in
 ``network_with_norms`` for several layers with biases or norms. Weights are a *regular point* where
-this rank is the dimension.
+this rank is the dimension. Texts may be empty; ``None`` is a number that is not known.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, decide_regular, dimension_facts
 from m2bridge.results.known import Bounds
-from m2bridge.trained_weights.networks.groups import Symmetries
+from m2bridge.trained_weights.networks.symmetries import Symmetries
 
 if TYPE_CHECKING:
     from m2bridge.families.deep_attention.model import DeepAttention
@@ -23,51 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkAtWeights:
-    """A network of one layer or several, at given weights.
+    """A network of one layer or several, at given weights."""
 
-    Parameters
-    ----------
-    symmetries : Symmetries
-        With the parameters and the dimension of the functions, of generic weights.
-    rank : int or None
-        A lower bound for the rank of the differential at these weights; ``None`` where none is
-        known.
-    most_rank : int or None
-        An upper bound for this rank; ``None`` where none is known.
-    method : str
-        How ``rank`` was computed; may be empty.
-    note : str
-        Why ``rank`` is not known; or the theorem by which it is. May be empty.
-    tokens : str
-        For which numbers t of tokens all of this is proved.
-    model : DeepAttention or None
-        The network without biases, norms, shared matrices and positions; ``None`` for a layer with
-        these.
-    kind : str
-        What layers have in addition, in words that follow the title of the model.
-    gauge : tuple of str
-        Factors of a group that acts on the weights and keeps the function; empty where
-        ``symmetries`` name it alone.
-    constant : int
-        The dimension of the constants that a layer adds to what its heads do.
-    reason : str
-        Why the upper bound of the dimension holds; that of the dimension itself when empty.
-    epsilon : Fraction or None
-        The number that norms add to the variance, where the rank is one with norms.
-    """
-
-    symmetries: Symmetries
-    rank: int | None = None
-    most_rank: int | None = None
-    method: str = ""
-    note: str = ""
-    tokens: str = FROM_TWO_TOKENS
+    symmetries: Symmetries  # of generic weights, with parameters and dimension
+    rank: int | None = None  # a lower bound for the rank of the differential at these weights
+    most_rank: int | None = None  # an upper bound
+    method: str = ""  # how ``rank`` was computed
+    note: str = ""  # why it is not known, or the theorem by which it is
+    tokens: str = FROM_TWO_TOKENS  # for which numbers t of tokens all of this is proved
+    # The network without biases, norms, shared matrices and positions; None for a layer with these.
     model: DeepAttention | None = None
-    kind: str = ""
+    kind: str = ""  # what layers have in addition, in words that follow the title of the model
+    # Factors of a group that acts on the weights and keeps the function; empty where the
+    # symmetries name it.
     gauge: tuple[str, ...] = ()
-    constant: int = 0
-    reason: str = ""
-    epsilon: Fraction | None = None
+    constant: int = 0  # the dimension of the constants that a layer adds to what its heads do
+    reason: str = ""  # for the upper bound of the dimension, if it is not the dimension's own
+    epsilon: Fraction | None = None  # what norms add to the variance, where the rank depends on it
 
     @property
     def parameters(self) -> int:
@@ -93,7 +64,7 @@ class NetworkAtWeights:
     def facts(self, scope: str = "") -> list[tuple[str, object]]:
         """Return facts on the network, but for its symmetries, as pairs of a name and a value;
         ``None`` as a value stands for nothing to say. ``scope`` says what is left out of the model
-        of the file (:mod:`~m2bridge.trained_weights.scope`), as ``without MLPs``; or is empty.
+        of the file, as ``without MLPs``; or is empty.
         """
         facts: list[tuple[str, object]] = []
         if self.model is not None:
@@ -108,8 +79,7 @@ class NetworkAtWeights:
         of_model = f", {scope}" if scope else ""
         if self.regular:
             theorem = f" by {self.note}" if self.note else ""
-            method = f", {self.method}" if self.method else ""
-            is_full = f"the rank of the differential is the dimension{method}"
+            is_full = f"the rank of the differential is the dimension{self._by_method}"
             return f"yes{of_model} (proved{theorem}: {is_full})"
         if self.regular is False:
             most = f"the rank of the differential is at most {self.most_rank}"
@@ -117,18 +87,19 @@ class NetworkAtWeights:
         undecided = self._undecided()
         return f"not decided: {undecided}" if undecided else "not decided"
 
+    @property
+    def _by_method(self) -> str:
+        """The method after a comma, if there is one."""
+        return f", {self.method}" if self.method else ""
+
     def _undecided(self) -> str:
-        """Return why it is not decided whether the weights are a regular point; may be empty."""
+        """Return why it is not decided whether the weights are a regular point."""
         if self.note or self.rank is None:
             return self.note
-        method = f", {self.method}" if self.method else ""
-        return f"the rank of the differential is at least {self.rank}{method}"
+        return f"the rank of the differential is at least {self.rank}{self._by_method}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values for ``json.dumps``: those of the model and of the symmetries, and the
-        bounds for dimension and rank. A text that is empty, or a bound that is not known, is
-        ``None``.
-        """
+        """Return the values for ``json.dumps``; an empty text, or an unknown bound, is ``None``."""
         reason = self.reason or self.dimension.because or None
         # Why it is not decided whether the weights are a regular point, or how it was.
         note = self._undecided() if self.regular is None else self.note

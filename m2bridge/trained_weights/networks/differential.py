@@ -1,14 +1,15 @@
 """Networks of attention with biases and norms, differentiated at weights, for two tokens.
 
 A layer sees of a token x the vector y = (γ∘N(x) + β, 1), where N is a norm or the identity; K, Q
-and V have one more column where they have biases. So each head is one without biases on the tokens
-y, and only y and the output bias are new. Nothing here knows a lemma about biases or norms: the
-network is the one that frameworks compute.
+and V have one more column where they have biases, and where one of them has, the others get a zero
+column. So each head is one without biases on the tokens y, and only y and the output bias are new.
+Nothing here knows a lemma about biases or norms: the network is the one that frameworks compute.
 
 Lightning attention without norms is a polynomial, and its differential has a rank modulo a prime.
-Roots and exponentials are enclosed in balls, and a determinant whose ball does not contain 0 is a
-minor that is not 0. Both ranks are lower bounds for that at the weights, which attain it but for
-unlucky random tokens.
+Roots and exponentials are enclosed in balls, numbers with a bound for their error: one that does
+not contain 0 is proved not to be 0, and a determinant whose ball does not is a minor that is not 0.
+Both ranks are lower bounds for the rank at the weights, which attain it but for unlucky random
+tokens.
 
 Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices with a column for
 each token. A ``NumberSystem``, ``numbers``, constructs matrices over a ring, such as residues or
@@ -23,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import chain, islice
 from operator import add
 from random import Random
@@ -64,39 +65,19 @@ _DENOMINATOR = 1 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffineLayer:
-    """A layer with biases or a norm, whose matrices have biases as their last columns.
+    """A layer with biases or a norm, whose matrices have biases as their last columns."""
 
-    Parameters
-    ----------
-    width : int
-        d, the number of entries of the tokens that enter.
-    heads : tuple of dict
-        For each head the rows of its matrices by the letters K, Q, V, and perhaps O. K, Q and V
-        have d columns, and one more with a bias.
-    output_bias : tuple of Fraction
-        Empty if there is none.
-    norm : str
-        ``layer``, ``rms``, or empty.
-    gamma, beta : tuple of Fraction
-        γ and β of the norm, which are given, and are not parameters here; empty for γ = 1, β = 0.
-    sharing : int
-        The number of heads in a row with the same K and V, which are the same parameters.
-    rotary : bool
-        Whether A = KᵀRQ for all R that are a complex number on each of the planes of the
-        coordinates i and i + a/2: rotations by positions span these R, for enough tokens.
-    epsilon : Fraction
-        The positive number that the norm adds to the variance.
-    """
-
-    width: int
-    heads: tuple[Mapping[str, Rows], ...]
-    output_bias: tuple[Any, ...]
-    norm: str
-    gamma: tuple[Fraction, ...]
+    width: int  # d, the number of entries of the tokens that enter
+    heads: tuple[Mapping[str, Rows], ...]  # the rows of K, Q, V, and perhaps O of each head
+    output_bias: tuple[Any, ...]  # empty if there is none
+    norm: str  # ``layer``, ``rms``, or empty
+    gamma: tuple[Fraction, ...]  # no parameters here, as β; empty for γ = 1, β = 0
     beta: tuple[Fraction, ...]
-    sharing: int = 1
+    sharing: int = 1  # the number of heads in a row with the same K and V, the same parameters
+    # Whether A = KᵀRQ for all R that are a complex number on each of the planes of the coordinates
+    # i and i + a/2: rotations by positions span these R, for enough tokens.
     rotary: bool = False
-    epsilon: Fraction = EPSILON
+    epsilon: Fraction = EPSILON  # what the norm adds to the variance
 
     @property
     def parameters(self) -> int:
@@ -114,41 +95,8 @@ class AffineLayer:
         """Whether tokens get one more coordinate 1, as some matrix K, Q or V has a bias."""
         return any(len(head[x][0]) > self.width for head in self.heads for x in "KQV")
 
-    def scale(self) -> Rows:
-        """Return the rows of diag(γ), and one of zeros where y has a coordinate 1: the linear part
-        of y = (γ∘N(x) + β, 1) as a function of N(x).
-        """
-        d = self.width
-        gamma = self.gamma or (1,) * d
-        rows: list[list[Any]] = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
-        if self.has_constant:
-            rows.append([0] * d)
-        return rows
-
-    def shift(self) -> Rows:
-        """Return the rows of the constant part β, or (β, 1), of y = (γ∘N(x) + β, 1), with a column
-        for each token.
-        """
-        beta = self.beta or (0,) * self.width
-        entries = [*beta, 1] if self.has_constant else beta
-        return [[entry] * TOKENS for entry in entries]
-
-    def padding(self) -> dict[str, Rows]:
-        """Return, for each of K, Q and V that has no bias where another one has, by its letter, the
-        rows of (1 | 0), the identity with one more column.
-
-        Such a matrix W does not see the coordinate 1 of y: it acts on y as (W | 0) = W·(1 | 0).
-        """
-        if not self.has_constant:
-            return {}
-        d = self.width
-        rows = [[int(i == j) for j in range(d + 1)] for i in range(d)]
-        return {letter: rows for letter in "KQV" if len(self.heads[0][letter][0]) == d}
-
     def drawn(self, draw: Draw) -> AffineLayer:
-        """Return a layer of the same shapes behind the same norm, with random weights: ``draw``
-        returns one entry after the other.
-        """
+        """Return a layer of the same shapes behind the same norm, with random weights."""
         heads: list[dict[str, Rows]] = []
         for number, head in enumerate(self.heads):
             matrices = {}
@@ -165,52 +113,45 @@ class AffineLayer:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A layer with its matrices over a number system.
-
-    Parameters
-    ----------
-    layer : AffineLayer
-    point : NetworkWeights
-        The matrices that are parameters, of this layer alone.
-    heads : tuple of HeadMatrices
-        A and OV on the coordinates y of tokens.
-    padding : dict
-        By the letters of matrices without a bias, where y has a coordinate 1: the matrix by which
-        they are multiplied.
-    scale, shift : matrix
-        y = scale·N(x) + shift.
-    output_bias : matrix or None
-        With a column for each token, which are all equal.
-    rotation : matrix or None
-        R, where K is RᵀK.
-    """
+    """A layer with its matrices over a number system."""
 
     layer: AffineLayer
-    point: NetworkWeights
-    heads: tuple[HeadMatrices, ...]
+    point: NetworkWeights  # the matrices that are parameters, of this layer alone
+    heads: tuple[HeadMatrices, ...]  # A and OV on the coordinates y of tokens
+    # (1 | 0), by the letters of matrices without a bias where y has a coordinate 1: such a matrix W
+    # does not see it, and acts on y as (W | 0) = W·(1 | 0).
     padding: Mapping[str, MatrixLike]
-    scale: MatrixLike
+    scale: MatrixLike  # y = scale·N(X) + shift
     shift: MatrixLike
-    output_bias: MatrixLike | None
-    rotation: MatrixLike | None = None
+    output_bias: MatrixLike | None  # with a column for each token, which are all equal
+    rotation: MatrixLike | None = None  # R, where K is RᵀK
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
-        """Return the layer over a number system; ``read`` takes a fraction to a number of it. Where
-        one of K, Q and V has a bias, all act on y = (γ∘N(x) + β, 1): the others get a zero column.
-        """
+        """Return the layer over a number system."""
 
-        matrix = partial(_matrix_over, numbers, read)
-        padding = {letter: matrix(rows) for letter, rows in layer.padding().items()}
-        # For each head its matrices by their letters, padded where there is a padding.
-        given = []
+        def matrix(rows: Rows) -> MatrixLike:
+            """Return the matrix of these rows of fractions."""
+            return numbers.matrix([list(map(read, row)) for row in rows])
+
+        d = layer.width
+        gamma = layer.gamma or (1,) * d
+        scale: list[list[Any]] = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
+        shift = list(layer.beta or (0,) * d)
+        padding = {}
+        if layer.has_constant:
+            scale.append([0] * d)
+            shift.append(1)
+            one = matrix([[int(i == j) for j in range(d + 1)] for i in range(d)])
+            padding = {x: one for x in "KQV" if len(layer.heads[0][x][0]) == d}
+        heads_by_letter = []
         for head in layer.heads:
             matrices = {letter: matrix(rows) for letter, rows in head.items()}
             for letter, pad in padding.items():
                 matrices[letter] = matrices[letter] * pad
-            given.append(matrices)
+            heads_by_letter.append(matrices)
         # As a network of one layer, which has A and OV of each head.
-        point = NetworkWeights([given])
+        point = NetworkWeights([heads_by_letter])
         (heads,) = point.network()
         bias = None
         if layer.output_bias:
@@ -220,14 +161,14 @@ class _Layer:
             point=point,
             heads=heads,
             padding=padding,
-            scale=matrix(layer.scale()),
-            shift=matrix(layer.shift()),
+            scale=matrix(scale),
+            shift=matrix([[entry] * TOKENS for entry in shift]),
             output_bias=bias,
         )
 
     def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
-        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ. A layer
-        without rotary positions is returned as it is.
+        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ; without rotary
+        positions as it is.
 
         R is a random complex number x + iy on each of the a/2 planes in which rotations turn keys
         and queries: the matrix of rows (x, −y) and (y, x) on the coordinates i and i + a/2.
@@ -243,8 +184,8 @@ class _Layer:
             rows[i][j] = -rows[j][i]
         rotation = numbers.matrix(rows)
         # ``point`` is a network of one layer.
-        (given,) = self.point.layers
-        turned = [{**head, "K": rotation.transpose() * head["K"]} for head in given]
+        (own_heads,) = self.point.layers
+        turned = [{**head, "K": rotation.transpose() * head["K"]} for head in own_heads]
         point = NetworkWeights([turned])
         (heads,) = point.network()
         return replace(self, point=point, heads=heads, rotation=rotation)
@@ -253,18 +194,10 @@ class _Layer:
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
         """Return the entries of a gradient with respect to the parameters of the layer, head by
-        head, and then those of the output bias.
+        head, and then of the output bias.
 
-        Parameters
-        ----------
-        covectors : tuple of HeadMatrices
-            The gradient with respect to A and OV of each head, from which those with respect to K,
-            Q, O and V follow.
-        G : matrix
-            The gradient with respect to the outputs of the layer, with a column for each token.
-        ones : matrix
-            A column of ones: G times it, the sum over all tokens, is the gradient with respect to
-            the output bias.
+        ``covectors`` are the gradient with respect to A and OV of each head, and ``G`` with respect
+        to the outputs of the layer, which times ``ones`` is the sum over all tokens.
         """
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
@@ -279,38 +212,21 @@ class _Layer:
                 if letter in "KV":
                     gradients = [reduce(add, gradients)]
                 for gradient in gradients:
-                    entries += self._by_parameters(letter, gradient).entries()
+                    # The gradient with respect to RᵀK, from the left times R, is that with respect
+                    # to K; with respect to W·(1 | 0), times (1 | 0)ᵀ, with respect to W.
+                    if letter == "K" and self.rotation is not None:
+                        gradient = self.rotation * gradient
+                    if letter in self.padding:
+                        gradient = gradient * self.padding[letter].transpose()
+                    entries += gradient.entries()
         if self.output_bias is not None:
             entries += (G * ones).entries()
         return entries
 
-    def _by_parameters(self, letter: str, gradient: MatrixLike) -> MatrixLike:
-        """Return the gradient with respect to the entries of the matrix W with this letter, from
-        the ``gradient`` with respect to the matrix that acts on y: RᵀK with a rotation, W·(1 | 0)
-        with a padding, and else W.
-        """
-        # The gradient with respect to RᵀK, from the left times R, is that with respect to K.
-        if letter == "K" and self.rotation is not None:
-            gradient = self.rotation * gradient
-        # The gradient with respect to W·(1 | 0), times (1 | 0)ᵀ, is that with respect to W.
-        if letter in self.padding:
-            gradient = gradient * self.padding[letter].transpose()
-        return gradient
-
-
-def _matrix_over(numbers: NumberSystem, read: Callable[[Any], Any], rows: Rows) -> MatrixLike:
-    """Return the matrix of these rows of fractions over a number system; ``read`` takes a fraction
-    to a number of it.
-    """
-    return numbers.matrix([list(map(read, row)) for row in rows])
-
 
 def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the rank of the differential of lightning attention without norms modulo the prime,
-    at random tokens: a lower bound for the rank at the weights.
-
-    ``skip`` says whether layers have skip connections. ``upper`` is an upper bound for the rank: a
-    few more gradients than that are computed.
+    """Return the rank of the differential of lightning attention without norms modulo the prime, at
+    random tokens; ``upper`` is an upper bound: a few more gradients than that are computed.
     """
     numbers = Residues(LARGE_PRIME)
     rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=random_residues())
@@ -335,13 +251,11 @@ def _rational(number: Any) -> Any:
 
 
 def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the number of random gradients that are proved to be independent, at most ``upper``:
-    a lower bound for the rank of the differential, computed with ``numbers``, balls of FLINT.
+    """Return the number of random gradients that are proved to be independent, at most ``upper``.
 
     ``upper`` random gradients are rows, whose columns are replaced by as many random combinations
     of columns. If the determinant of this square matrix is not 0, the gradients are independent;
-    else its rows are eliminated, and those count that have a pivot that is not 0. ``skip`` says
-    whether layers have skip connections.
+    else its rows are eliminated, and those count that have a pivot that is not 0.
     """
     if not upper:
         return 0
@@ -356,8 +270,8 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
 
 
 def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
-    """Return a square matrix: ``size`` random gradients as rows, with ``size`` random combinations
-    of the columns in place of these. If its rows are independent, the gradients are.
+    """Return ``size`` random gradients as rows, with ``size`` random combinations of the columns in
+    place of these.
     """
     random = Random(RANK_POINT_SEED)
 
@@ -372,11 +286,8 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
 
 
 def _independent_rows(rows: Sequence[list[Any]]) -> int:
-    """Return how many rows have pivots that are not 0, by Gaussian elimination in balls.
-
-    A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
-    0. Elimination ends after a few rows without a pivot: random gradients are independent until
-    they span all gradients.
+    """Return how many rows have pivots that are not 0, by Gaussian elimination in balls. It ends
+    after a few rows without one: random gradients are independent until they span all gradients.
     """
     # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
     reduced: list[tuple[int, list[Any]]] = []
@@ -398,11 +309,6 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     return len(reduced)
 
 
-def _unchanged(X: MatrixLike) -> MatrixLike:
-    """Return the tokens X as they are: the function ``placed_at`` that changes nothing."""
-    return X
-
-
 def gradients_of(
     layers: Sequence[AffineLayer],
     *,
@@ -410,95 +316,59 @@ def gradients_of(
     numbers: NumberSystem,
     read: Callable[[Any], Any],
     draw: Draw,
-    placed_at: Callable[[MatrixLike], MatrixLike] = _unchanged,
+    placed_at: Callable[[MatrixLike], MatrixLike] | None = None,
 ) -> Iterator[list[Any]]:
     """Yield gradients of the network with respect to its parameters, without end: each at random
     tokens, and for a random linear form on the outputs.
 
     The tokens pass all layers, and the linear form is pulled back through them in the other
-    direction.
-
-    Parameters
-    ----------
-    layers : sequence of AffineLayer
-    skip : bool
-        Whether each layer adds its input to its output.
-    numbers : NumberSystem
-        The ring over which gradients are computed, with its matrices.
-    read : callable
-        Takes the fractions of the layers to numbers of this ring.
-    draw : callable
-        Returns a random number.
-    placed_at : callable
-        Returns the tokens for a random matrix X, such as X itself, or εX.
+    direction. ``placed_at`` returns the tokens for a random matrix X, such as εX.
     """
     layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        # With rotary positions keys are rotated in a random way, anew for each gradient.
+        # With rotary positions keys are rotated in a random way, differently for each gradient.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
-        X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
-        # Forwards: for each layer its norm, its scores and its outputs at the tokens X that reach
-        # it.
+        X = random_matrix(numbers, layers[0].width, TOKENS, draw)
+        if placed_at is not None:
+            X = placed_at(X)
+        # Forwards: what each layer computes at the tokens X that reach it.
         values = []
         for layer in rotated:
-            at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
+            at_X = _LayerAt.of(layer, X, numbers, read(layer.layer.epsilon))
             values.append(at_X)
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
-        # Backwards: for each layer the derivatives with respect to its parameters, the last layer
-        # first.
+        # Backwards, the last layer first: the derivatives with respect to A and OV of each head,
+        # which has the outputs V·Y·sigma with its normalized scores sigma, and with respect to Y.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
-            by_heads, by_X = _pulled_back(layer, at_X, G, numbers)
-            by_layer.append(layer.flattened(by_heads, G, ones))
+            by_heads, by_coordinates = [], []
+            for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
+                by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
+                by_heads.append(by_head)
+                by_coordinates.append(by_Y)
+            by_layer.append(layer.flattened(tuple(by_heads), G, ones))
+            # Y = scale·N(X) + shift.
+            by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
+            by_X = at_X.norm.pullback(by_norm, numbers)
             G = by_X + G if skip else by_X
         yield list(chain(*reversed(by_layer)))
 
 
-def _pulled_back(
-    layer: _Layer, at_X: _LayerAt, G: MatrixLike, numbers: NumberSystem
-) -> tuple[tuple[HeadMatrices, ...], MatrixLike]:
-    """Return the derivatives of a linear form on the outputs of a layer: with respect to A and OV
-    of each head, and with respect to the tokens X before the layer.
-
-    ``G`` is the linear form, with a column for each token, and ``at_X`` is what the layer computes
-    at X.
-    """
-    by_heads, by_coordinates = [], []
-    # A head has the outputs V·Y·sigma, with its normalized scores sigma of Y.
-    for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
-        by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
-        by_heads.append(by_head)
-        by_coordinates.append(by_Y)
-    # Y = scale·N(X) + shift, and the derivatives with respect to Y of all heads are added.
-    by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
-    return tuple(by_heads), at_X.norm.pullback(by_norm, numbers)
-
-
 @dataclass(frozen=True, slots=True)
 class _Norm:
-    """A norm, or the identity, at tokens.
+    """A norm, or the identity, at tokens."""
 
-    Parameters
-    ----------
-    kind : str
-        ``layer``, ``rms``, or empty.
-    tokens : matrix
-        The tokens behind the norm, as columns.
-    inverses : list
-        1/√(variance + ε) of each token; empty for the identity.
-    """
-
-    kind: str
-    tokens: MatrixLike
-    inverses: list[Any]
+    kind: str  # ``layer``, ``rms``, or empty
+    tokens: MatrixLike  # behind the norm, as columns
+    inverses: list[Any]  # 1/√(variance + ε) of each token; empty for the identity
 
     @classmethod
     def of(cls, kind: str, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _Norm:
-        """Return the norm at the tokens that are the columns of X; ``epsilon`` is added to their
-        variances, or, for ``rms``, to their mean squares.
+        """Return the norm at the tokens X; ``epsilon`` is added to their variances, or, for
+        ``rms``, to their mean squares.
         """
         if kind == "":
             return cls(kind, tokens=X, inverses=[])
@@ -513,8 +383,7 @@ class _Norm:
         return cls(kind, tokens=numbers.matrix(columns).transpose(), inverses=inverses)
 
     def pullback(self, G: MatrixLike, numbers: NumberSystem) -> MatrixLike:
-        """Return the linear form on the tokens before the norm, of one on those behind it: both
-        matrices with a column for each token.
+        """Return the linear form on the tokens before the norm, of one on those behind it.
 
         A token c, less its mean for LayerNorm, becomes ĉ = c/s with s² = |c|²/d + ε, and the
         derivative of c/s with respect to c is (1 − ĉĉᵀ/d)/s.
@@ -540,35 +409,20 @@ def _without_mean(entries: Sequence[Any]) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _LayerAt:
-    """What a layer computes at tokens, the columns of a matrix X.
-
-    Parameters
-    ----------
-    norm : _Norm
-        The norm at X.
-    Y : matrix
-        The coordinates y of the tokens behind the norm, as columns.
-    sigmas : list of matrix
-        For each head its scores, normalized: entry (s, j) is that of token s for the output j.
-    outputs : matrix
-        The outputs as columns.
-    """
+    """What a layer computes at tokens."""
 
     norm: _Norm
-    Y: MatrixLike
-    sigmas: list[MatrixLike]
+    Y: MatrixLike  # the coordinates y of the tokens behind the norm, as columns
+    sigmas: list[MatrixLike]  # normalized scores: entry (s, j) is that of token s for the output j
     outputs: MatrixLike
 
-
-def _layer_at(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _LayerAt:
-    """Return what a layer computes at the tokens X, as columns: its norm, the coordinates Y behind
-    it, the normalized scores of each head, and the outputs. The norm adds ``epsilon`` to the
-    variance.
-    """
-    norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
-    Y = layer.scale * norm.tokens + layer.shift
-    sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]
-    outputs = [head.V * Y * sigma for head, sigma in zip(layer.heads, sigmas, strict=True)]
-    if layer.output_bias is not None:
-        outputs.append(layer.output_bias)
-    return _LayerAt(norm=norm, Y=Y, sigmas=sigmas, outputs=reduce(add, outputs))
+    @classmethod
+    def of(cls, layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _LayerAt:
+        """Return what a layer, whose norm adds ``epsilon`` to the variance, computes at X."""
+        norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
+        Y = layer.scale * norm.tokens + layer.shift
+        sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]
+        outputs = [head.V * Y * sigma for head, sigma in zip(layer.heads, sigmas, strict=True)]
+        if layer.output_bias is not None:
+            outputs.append(layer.output_bias)
+        return cls(norm=norm, Y=Y, sigmas=sigmas, outputs=reduce(add, outputs))

@@ -4,19 +4,25 @@ The dimension of such a network is enclosed. Above it is the sum of the dimensio
 less that of the symmetries between them; below it the rank of the differential, at these weights or
 at random ones. Proofs are in ``docs/weights-mathematics.md``.
 
-``around`` has the norm before a layer, its output bias, and how many heads in a row share K and V
-(``sharing``); ``absorbs_linear_maps`` says whether K, Q and V can undo a linear change of the
-tokens behind the norm. The layer ``after`` a layer is the next one; its LayerNorm takes the mean of
-the outputs away, so that only the outputs modulo (1, …, 1), of one dimension less, pass it.
+*Between* layers, before a layer without norm, the group GL(d) acts, and before one with a norm
+whose matrices can undo linear maps O(d), which preserves norms. An element changes the function of
+the layer before it unless it is the identity on the span of the outputs of this layer, of dimension
+s: these have the dimension d·(d − s) in GL(d), and are O(d − s) in O(d). Translations of tokens,
+changes of output biases, always act freely. A LayerNorm takes the mean of the outputs before it
+away, so that only the outputs modulo (1, …, 1), of one dimension less, *pass* it; with skip
+connections the mean reaches the outputs of the network next to the norm, so that all outputs pass.
+A skip connection is the identity, which a change of base of one layer would not preserve.
+
+The layer ``after`` a layer is the next one. Ranks are ``None`` where none is known.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy
 
@@ -26,24 +32,30 @@ from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import UNKNOWN, Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
-from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
-from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.reduced_head import norm_before
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.heads.findings import HeadWeights
+from m2bridge.trained_weights.heads.ranks import residues_of, sum_or_none, without_last_row
+from m2bridge.trained_weights.heads.shape import HeadShape
+from m2bridge.trained_weights.heads.token_space import norm_before
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
-from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
-from m2bridge.trained_weights.networks.groups import (
+from m2bridge.trained_weights.networks.one_layer import layer_without_weights
+from m2bridge.trained_weights.networks.series import (
+    DifferentialRanks,
+    check_few_parameters,
+    differential_ranks,
+)
+from m2bridge.trained_weights.networks.symmetries import (
     FiniteGroup,
     Symmetries,
+    finite_symmetries,
     nonzero_directions,
     products,
 )
-from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
-from m2bridge.trained_weights.networks.symmetries import (
+from m2bridge.trained_weights.networks.traits import (
+    LAYER_NORM,
     AnalysisOptions,
-    NormAndOutputBias,
-    finite_symmetries,
+    LayerTraits,
     head_groups,
     network_model,
     without_mean,
@@ -51,61 +63,29 @@ from m2bridge.trained_weights.networks.symmetries import (
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
 """The name of a symmetry between layers."""
-LAYER_NORM = "LayerNorm"
-"""How a layer calls the norm before it that takes the mean away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
-    """A group of symmetries between two layers, or between all that follow one another.
-
-    Parameters
-    ----------
-    name : str
-    size : int
-        The dimension of the group.
-    free : int
-        A lower bound for the dimension of its orbits on the functions of the layers, for generic
-        weights.
-    by_biases : bool
-        Whether the symmetries change output biases.
-    """
+    """A group of symmetries between two layers, or between all that follow one another."""
 
     name: str
-    size: int
-    free: int
-    by_biases: bool = False
+    size: int  # its dimension
+    free: int  # a lower bound for the dimension of its orbits on the functions, generically
+    by_biases: bool = False  # whether the symmetries change output biases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedLayer:
-    """A layer among others, with what is known of it alone.
+    """A layer among others, with what is known of it alone, its ``result``."""
 
-    Parameters
-    ----------
-    number : int
-        Counted from 1.
-    tensors : LayerTensors
-        Its arrays in the file.
-    heads : list of HeadWeights
-        The results on its heads, such as their sizes and ranks.
-    around : NormAndOutputBias
-        Its norm, its output bias, and whether heads share K and V.
-    alone : NetworkAtWeights
-        What is known of this layer alone.
-    options : AnalysisOptions
-    known_span : int
-        A lower bound for the dimension of the span of differences of its generic outputs, known
-        from another layer.
-    """
-
-    number: int
+    number: int  # counted from 1
     tensors: LayerTensors
     heads: list[HeadWeights]
-    around: NormAndOutputBias
-    alone: NetworkAtWeights
+    traits: LayerTraits
+    result: NetworkAtWeights
     options: AnalysisOptions
-    known_span: int = 0
+    known_span: int = 0  # a lower bound for ``dimension_of_span``, known from another layer
 
     @property
     def shapes(self) -> list[HeadShape]:
@@ -119,22 +99,30 @@ class AnalysedLayer:
 
     @property
     def has_biases(self) -> bool:
-        """Whether a translation of its tokens can be undone by its biases; in softmax attention it
-        can if Q has a bias.
+        """Whether a translation of its tokens can be undone by its biases: Q, or all of K, Q and V,
+        see the coordinate 1 in addition to the entries of a token.
         """
-        # With biases, Q, or all of K, Q and V, see the coordinate 1 besides the entries of a token.
         shape = self.shapes[0]
         return max(shape.queries, shape.d) > shape.width
 
     @property
     def sum_over_heads(self) -> int:
         """The sum of the dimensions of its groups of heads, each alone, and of the constants."""
-        groups = head_groups(self.shapes, self.around)
-        return sum(group.dimension for group in groups) + self.alone.constant
+        groups = head_groups(self.shapes, self.traits)
+        return sum(group.dimension for group in groups) + self.result.constant
+
+    @property
+    def is_sum_of_heads(self) -> bool:
+        """Whether the upper bound for its dimension is ``sum_over_heads``, and for heads that share
+        K and V, whose functions may have less than this dimension, also known to be it.
+        """
+        if self.traits.is_grouped and self.result.dimension.exact is None:
+            return False
+        return self.result.most_dimension == self.sum_over_heads
 
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
-        return self._of_sizes(*without_mean(self.shapes, self.around))
+        return self._of_sizes(*without_mean(self.shapes, self.traits))
 
     def with_outputs(self, count: int) -> Self:
         """Return a layer without norm with this number of outputs, through which or onto which all
@@ -143,47 +131,36 @@ class AnalysedLayer:
         if count == self.outputs:
             return self
         shapes = [replace(shape, d_out=count) for shape in self.shapes]
-        around = replace(self.around, output_bias=min(self.around.output_bias, count))
+        traits = replace(self.traits, output_bias=min(self.traits.output_bias, count))
         known_span = min(count, self.dimension_of_span())
-        return replace(self._of_sizes(shapes, around), known_span=known_span)
+        return replace(self._of_sizes(shapes, traits), known_span=known_span)
 
     def with_inputs(self, count: int) -> Self:
         """Return the layer, without norm, for tokens with this number of entries."""
         if count == self.shapes[0].width:
             return self
-        return self._of_sizes([shape.with_width(count) for shape in self.shapes], self.around)
+        return self._of_sizes([shape.with_width(count) for shape in self.shapes], self.traits)
 
-    def _of_sizes(self, shapes: Sequence[HeadShape], around: NormAndOutputBias) -> Self:
+    def _of_sizes(self, shapes: Sequence[HeadShape], traits: LayerTraits) -> Self:
         """Return a layer with heads of these sizes, whatever their weights are."""
         pairs = zip(self.heads, shapes, strict=True)
         heads = [replace(head, shape=shape) for head, shape in pairs]
-        alone = layer_without_weights(shapes, around, self.options)
-        return replace(self, heads=heads, around=around, alone=alone)
-
-    @property
-    def is_sum_of_heads(self) -> bool:
-        """Whether the upper bound for its dimension is ``sum_over_heads``, and for heads that share
-        K and V also known to be the dimension.
-        """
-        # The functions of a group of heads that share K and V may have less than the dimension that
-        # ``sum_over_heads`` adds for it.
-        if self.around.is_grouped and self.alone.dimension.exact is None:
-            return False
-        return self.alone.most_dimension == self.sum_over_heads
+        result = layer_without_weights(shapes, traits, self.options)
+        return replace(self, heads=heads, traits=traits, result=result)
 
     def dimension_of_span(self) -> int:
         """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
         The outputs of a head are in the image of its V, of dimension β. Where a rank or a theorem
-        shows that heads are independent, the dimensions of all heads are added, up to that of the
+        shows that heads are independent, the dimensions of all heads are added, up to the number of
         outputs; else one head counts (docs/weights-mathematics.md, What the outputs of a layer
         span).
         """
         first = self.shapes[0]
-        are_groups_independent = self.alone.dimension.exact == self.sum_over_heads
+        are_groups_independent = self.result.dimension.exact == self.sum_over_heads
         # Where heads share K and V, the A_h of each group have to be independent too: they are in
         # a space of dimension α·queries.
-        are_independent_in_groups = self.around.sharing <= first.alpha * first.queries
+        are_independent_in_groups = self.traits.sharing <= first.alpha * first.queries
         counted_heads = 1
         if are_groups_independent and are_independent_in_groups:
             counted_heads = len(self.heads)
@@ -193,14 +170,25 @@ class AnalysedLayer:
 def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> NetworkAtWeights:
     """Return what is known of the network of these layers, which follow one another.
 
-    The dimension of its functions is at most the sum of those of the layers, less the dimension in
-    which groups between the layers act freely; and at least the rank of the differential at any
-    weights.
+    At least one of them has biases or a norm, or heads that share K and V or are rotated.
     """
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
-    passed, hidden_by_norms = _passed_by_norms(layers, options)
+    # The layers but the last one, as far as they pass the next norm.
+    passed: list[AnalysedLayer] = []
+    hidden_by_norms: list[Between] = []
+    for layer, after in pairwise(layers):
+        if after.traits.norm != LAYER_NORM or options.skip:
+            passed.append(layer)
+            continue
+        narrow = layer.less_one_output()
+        passed.append(narrow)
+        size = layer.sum_over_heads - narrow.sum_over_heads
+        # The lower bound for the dimension of orbits is 0 where the bounds for the dimensions of
+        # the two layers are not these sums.
+        free = size if layer.is_sum_of_heads and narrow.is_sum_of_heads else 0
+        hidden_by_norms.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
     acting = list(_symmetries_between(layers, passed, options))
     upper = intersect_bounds(
         _upper_bound_of_dimension(layers, passed, acting),
@@ -211,12 +199,12 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     if options.skip:
         # With skip connections layers that are zero change nothing: the functions of each layer
         # alone, of which a lower bound for the dimension may be missing, are among those of all.
-        alone = max(layer.alone.dimension.lower or 0 for layer in layers)
+        alone = max(layer.result.dimension.lower or 0 for layer in layers)
         bounds.append(Bounds.at_least(alone, "one layer alone, where the others are zero"))
     dimension = intersect_bounds(*bounds)
     # Without ranks the method is the reason why they are not computed.
     why = ranks.method if ranks.at_weights is None else ""
-    has_norms = any(layer.around.norm for layer in layers)
+    has_norms = any(layer.traits.norm for layer in layers)
     return NetworkAtWeights(
         symmetries=_with_symmetries(layers, [*hidden_by_norms, *acting], dimension, why),
         rank=ranks.at_weights,
@@ -234,19 +222,14 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
 def _upper_bound_of_dimension(
     layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], acting: Sequence[Between]
 ) -> Bounds:
-    """Return an upper bound for the dimension of the functions of a network, with its reason: the
-    sum of the dimensions of the layers, less the dimension in which groups between them act freely.
-
-    ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
-    takes the mean away; ``acting`` are the symmetries between layers.
+    """Return an upper bound for the dimension of the functions of a network: the sum of the
+    dimensions of the layers, less the dimension in which groups between them act freely.
     """
-    most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
+    most = sum(layer.result.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(symmetry.free for symmetry in acting)
-    difference = sum(layer.alone.most_dimension for layer in layers) - most
-    reason = "the sum of the layers"
-    if difference:
-        reason += f", less {difference} for symmetries between them"
-    return Bounds.at_most(most, reason)
+    difference = sum(layer.result.most_dimension for layer in layers) - most
+    less = f", less {difference} for symmetries between them" if difference else ""
+    return Bounds.at_most(most, f"the sum of the layers{less}")
 
 
 def _upper_bound_by_used_widths(
@@ -258,9 +241,9 @@ def _upper_bound_by_used_widths(
     It is about networks without skip connections and norms. Where a layer has an output bias, the
     next layer has to undo it by biases of its own.
     """
-    arounds = [layer.around for layer in layers]
-    has_norms = any(around.norm or around.norm_after for around in arounds)
-    has_output_biases = any(around.output_bias for around in arounds[:-1])
+    all_traits = [layer.traits for layer in layers]
+    has_norms = any(traits.norm or traits.norm_after for traits in all_traits)
+    has_output_biases = any(traits.output_bias for traits in all_traits[:-1])
     if options.skip or has_norms:
         return UNKNOWN
     if has_output_biases and _translations(layers, layers[:-1], options) is None:
@@ -282,54 +265,18 @@ def _upper_bound_by_used_widths(
     return Bounds.at_most(bound.value, reason)
 
 
-def _passed_by_norms(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> _PassedByNorms:
-    """Return what of the layers passes the norms between them.
-
-    A LayerNorm takes the mean of the outputs away, so that the layer before it passes as one with
-    one output less. With skip connections the mean reaches the outputs of the network beside the
-    norm, so that all outputs pass.
-    """
-    passed = []
-    symmetries = []
-    for layer, after in pairwise(layers):
-        if after.around.norm != LAYER_NORM or options.skip:
-            passed.append(layer)
-            continue
-        narrow = layer.less_one_output()
-        passed.append(narrow)
-        size = layer.sum_over_heads - narrow.sum_over_heads
-        # The lower bound for the dimension of orbits is 0 where the bounds for the dimensions of
-        # the two layers are not these sums.
-        is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
-        free = size if is_free else 0
-        symmetries.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
-    return _PassedByNorms(layers=passed, symmetries=symmetries)
-
-
-class _PassedByNorms(NamedTuple):
-    """Each layer but the last, as far as its outputs pass the next norm, and the symmetries that
-    change only what these norms take away.
-    """
-
-    layers: list[AnalysedLayer]
-    symmetries: list[Between]
-
-
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
     """Return what layers have in addition to matrices of their own heads, as the end of a name:
     ``, with biases or norms``.
-
-    At least one of the layers has such an addition: only then a network is analysed here.
     """
     kinds = []
-    # Biases and norms change the coordinates of the tokens that heads see. The norm is before all
-    # heads of a layer, and a bias has entries for all of them: so the first head shows it.
+    # Biases and norms change the coordinates of the tokens that the heads of a layer see.
     changes_coordinates = any(layer.shapes[0].coordinates is not None for layer in layers)
-    if changes_coordinates or not all(layer.around.is_empty for layer in layers):
+    if changes_coordinates or not all(layer.traits.is_empty for layer in layers):
         kinds.append("biases or norms")
-    if any(layer.around.sharing > 1 for layer in layers):
+    if any(layer.traits.sharing > 1 for layer in layers):
         kinds.append("keys and values that heads share")
-    if any(layer.around.rotary for layer in layers):
+    if any(layer.traits.rotary for layer in layers):
         kinds.append("rotary positions")
     return f", with {' and '.join(kinds)}"
 
@@ -337,29 +284,26 @@ def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
 def _with_symmetries(
     layers: Sequence[AnalysedLayer], between: Sequence[Between], dimension: Bounds, why: str
 ) -> Symmetries:
-    """Return the symmetries of the network, those of its layers and those ``between`` them,
-    compared with its redundant directions.
-
-    ``dimension`` is the dimension of the functions of the network, and ``why`` the reason for which
-    ranks are not computed; it may be empty.
+    """Return the symmetries of the network, of its layers and ``between`` them, compared with its
+    redundant directions; ``why`` is the reason for which ranks are not computed, or empty.
     """
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
     # Bounds for the dimension of an orbit of all symmetries: first those of the layers alone.
     least = 0
     for layer in layers:
-        sharing, rotary = layer.around.sharing, layer.around.rotary
+        sharing, rotary = layer.traits.sharing, layer.traits.rotary
         finite += finite_symmetries(layer.shapes, sharing=sharing, rotary=rotary)
-        named.update(dict(layer.alone.symmetries.named))
+        named.update(dict(layer.result.symmetries.named))
         # Of one layer this dimension is known, so that its upper bound is the dimension.
-        least += layer.alone.symmetries.listed.value
+        least += layer.result.symmetries.listed.value
     most = least
     for symmetry in between:
         named[symmetry.name] += symmetry.size
         least += symmetry.free
         most += symmetry.size
     return Symmetries(
-        parameters=sum(layer.alone.parameters for layer in layers),
+        parameters=sum(layer.result.parameters for layer in layers),
         dimension=dimension,
         named=nonzero_directions(named),
         listed=Bounds(least, most),
@@ -371,53 +315,32 @@ def _with_symmetries(
 def _symmetries_between(
     layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Iterator[Between]:
-    """Yield the symmetries between layers: changes of base or rotations, and translations.
-
-    ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
-    takes the mean away.
-
-    Before a layer without norm, the group is GL(d), and before one with a norm whose matrices can
-    undo linear maps it is O(d), which preserves norms. An element changes the function of the layer
-    before it unless it is the identity on the span of the outputs of this layer: that gives the
-    dimension ``free`` of orbits. Translations always act freely.
-    """
-    # A skip connection is the identity, which a change of base of one layer would not preserve.
+    """Yield the symmetries between layers: changes of base or rotations, and translations."""
     if not options.skip:
         for layer, after in zip(passed, layers[1:], strict=True):
-            yield from _base_changes_before(after, layer.outputs, layer.dimension_of_span())
+            d, span_dimension = layer.outputs, layer.dimension_of_span()
+            if not after.traits.norm:
+                yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span_dimension)
+            elif d > 1 and after.traits.absorbs_linear_maps:
+                size = _rotations(d)
+                free = size - _rotations(d - span_dimension)
+                yield Between(
+                    name=f"O({d}) between a layer and the next norm", size=size, free=free
+                )
     translations = _translations(layers, passed, options)
     if translations is not None:
         yield translations
 
 
-def _base_changes_before(after: AnalysedLayer, d: int, span_dimension: int) -> Iterator[Between]:
-    """Yield the group of changes of base, or rotations, of tokens that enter a layer, if it is a
-    symmetry of this layer, ``after``, and the one before it.
-
-    ``d`` is the number of entries of these tokens, the outputs of the layer before, and
-    ``span_dimension`` a lower bound for the dimension s of the space that they span.
-    """
-    # The elements that are the identity on the span have the dimension d·(d − s) in GL(d), and are
-    # O(d − s) in O(d).
-    if not after.around.norm:
-        yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span_dimension)
-    elif d > 1 and after.around.absorbs_linear_maps:
-        size = _rotations(d)
-        free = size - _rotations(d - span_dimension)
-        yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
-
-
 def _translations(
     layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Between | None:
-    """Return the translations of the tokens between layers that change nothing; ``None`` if there
-    are none. ``passed`` are the layers but the last one, as far as they pass the next norm.
+    """Return the translations of the tokens between layers that change nothing, if there are any:
+    changes of output biases.
     """
-    # A translation of tokens is a change of the output bias of the layer before them: without these
-    # biases there is none.
-    if not all(layer.around.output_bias > 0 for layer in layers):
+    if not all(layer.traits.output_bias > 0 for layer in layers):
         return None
-    has_norms = any(layer.around.norm for layer in layers)
+    has_norms = any(layer.traits.norm for layer in layers)
     # Without norms the biases of the next layer undo a translation.
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(layer.outputs for layer in passed)
@@ -425,7 +348,7 @@ def _translations(
         return Between(name=name, size=size, free=size, by_biases=True)
     # With skip connections all norms take away what is added along (1, …, 1), one direction for
     # each layer but the last.
-    if options.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
+    if options.skip and all(layer.traits.norm == LAYER_NORM for layer in layers):
         size = len(passed)
         name = "output biases along (1, …, 1)"
         return Between(name=name, size=size, free=size, by_biases=True)
@@ -440,49 +363,34 @@ def _rotations(d: int) -> int:
 def _ranks_of_network(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
-    """Return the ranks of the differential of the network: lower bounds at the weights and at
-    random ones, an upper bound at the weights, and ``method``, how they were computed; or
-    ``method`` alone, why they are not computed.
-
-    ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank at any
-    weights.
+    """Return the ranks of the differential of the network, at any weights at most ``most``; or why
+    they are not computed, as ``method``. ``acting`` are the symmetries between layers.
     """
-    reason = _why_not_differentiated(layers)
-    if reason:
-        return DifferentialRanks(method=reason)
+    if any("A" in layer.tensors.parts for layer in layers):
+        return DifferentialRanks(
+            method="ranks of several layers with biases or norms need K and Q, not A"
+        )
+    if any(layer.traits.rotary for layer in layers):
+        return DifferentialRanks(
+            method="ranks of several layers with rotary positions are not computed"
+        )
     try:
-        check_few_parameters(sum(layer.alone.parameters for layer in layers))
-        # an upper bound for the rank at these weights, ``None`` if none is known
-        most_at_weights = _most_rank(layers, acting, options)
-        found = differential_ranks(
+        check_few_parameters(sum(layer.result.parameters for layer in layers))
+        ranks = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
             softmax=options.softmax,
             most=most,
-            most_at_weights=most if most_at_weights is None else min(most, most_at_weights),
+            most_at_weights=_most_rank(layers, acting, options),
         )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(method=str(limit))
     # This raises ContradictionError if the lower bound exceeds the upper one.
     intersect_bounds(
-        Bounds.at_least(found.at_weights, found.method),
-        Bounds.at_most(most_at_weights, "the ranks of the heads"),
+        Bounds.at_least(ranks.at_weights, ranks.method),
+        Bounds.at_most(ranks.most_at_weights, "the ranks of the heads"),
     )
-    return DifferentialRanks(
-        at_weights=found.at_weights,
-        most_at_weights=most_at_weights,
-        at_random=found.at_random,
-        method=found.method,
-    )
-
-
-def _why_not_differentiated(layers: Sequence[AnalysedLayer]) -> str:
-    """Return why ranks of these layers are not computed, whatever the time; empty if they are."""
-    if any("A" in layer.tensors.parts for layer in layers):
-        return "ranks of several layers with biases or norms need K and Q, not A"
-    if any(layer.around.rotary for layer in layers):
-        return "ranks of several layers with rotary positions are not computed"
-    return ""
+    return ranks
 
 
 def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
@@ -490,9 +398,23 @@ def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
     the last columns of K, Q and V.
     """
     options = layer.options
-    heads = list(layer.tensors.heads(layer.number, options.heads))
+    arrays_of_heads = list(layer.tensors.heads(layer.number, options.heads))
+    heads = []
+    for arrays in arrays_of_heads:
+        biases = arrays.biases if options.biases else {}
+        rows = {}
+        for letter, matrix in arrays.matrices.items():
+            bias = biases.get(letter)
+            # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
+            if bias is None and biases and letter in "KQV" and not options.softmax:
+                bias = numpy.zeros(len(matrix))
+            columns = as_fractions(matrix)
+            if bias is not None:
+                columns = numpy.column_stack([columns, as_fractions(bias)])
+            rows[letter] = columns.tolist()
+        heads.append(rows)
     # All heads of a layer have the same norm and output bias.
-    first = heads[0]
+    first = arrays_of_heads[0]
     norm = norm_before(first, options.norm)
     kind, gamma, beta = "", None, None
     if norm is not None:
@@ -500,12 +422,12 @@ def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
         beta = norm.beta if options.biases else None
     return AffineLayer(
         width=layer.shapes[0].width,
-        heads=tuple(_rows_by_letter(head, options) for head in heads),
+        heads=tuple(heads),
         output_bias=_fractions(first.O_bias if options.biases else None),
         norm=kind,
         gamma=_fractions(gamma),
         beta=_fractions(beta),
-        sharing=layer.around.sharing,
+        sharing=layer.traits.sharing,
         epsilon=options.epsilon,
     )
 
@@ -515,46 +437,28 @@ def _fractions(array: Any) -> tuple[Any, ...]:
     return () if array is None else tuple(as_fractions(array).tolist())
 
 
-def _rows_by_letter(head: HeadArrays, options: AnalysisOptions) -> dict[str, list[list[Any]]]:
-    """Return the rows of the matrices of a head by their letters, as lists of fractions; biases, if
-    they count, are the last columns of K, Q and V.
-    """
-    biases = head.biases if options.biases else {}
-    found = {}
-    for letter, matrix in head.matrices.items():
-        bias = biases.get(letter)
-        # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-        if bias is None and biases and letter in "KQV" and not options.softmax:
-            bias = numpy.zeros(len(matrix))
-        columns = as_fractions(matrix)
-        if bias is not None:
-            columns = numpy.column_stack([columns, as_fractions(bias)])
-        found[letter] = columns.tolist()
-    return found
-
-
 def _most_rank(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions
 ) -> int | None:
-    """Return an upper bound for the rank of the differential of the network at these weights, by
-    upper bounds for its heads, each alone; ``None`` if one of these is not known.
-
-    It is the sum over the layers, less the dimension of the symmetries between them. ``acting`` are
-    these symmetries.
+    """Return an upper bound for the rank of the differential of the network at these weights: the
+    sum over the layers, less the dimension of the symmetries between them.
     """
     most = 0
     # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        of_heads = _most_rank_of_heads(layer)
-        if of_heads is None:
+        # The sum over its heads, also where these share parameters, and the constant.
+        of_layer = sum_or_none(head.most_rank for head in layer.heads)
+        if of_layer is None:
             return None
+        if layer.result.constant:
+            of_layer += layer.outputs
         # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)
-        of_layer = of_heads - moved
+        of_layer -= moved
         # What is known of the layer as a whole may be less than the sum over its heads.
-        of_whole_layer = layer.alone.most_rank
+        of_whole_layer = layer.result.most_rank
         if of_whole_layer is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
@@ -570,17 +474,6 @@ def _most_rank(
     return most
 
 
-def _most_rank_of_heads(layer: AnalysedLayer) -> int | None:
-    """Return an upper bound for the rank of the differential of a layer alone: the sum over its
-    heads, also where these share parameters, and the entries of the constant, if it adds one;
-    ``None`` if the bound of a head is not known.
-    """
-    of_heads = sum_or_none(head.most_rank for head in layer.heads)
-    if of_heads is None or not layer.alone.constant:
-        return of_heads
-    return of_heads + layer.outputs
-
-
 def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     """Return the number of directions in which symmetries between a layer and the one ``after`` it
     change the functions of its heads.
@@ -593,68 +486,39 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     * for RMSNorm: the products with orthogonal G only, dim O(d) − dim O(d − s), if the matrices
       after the norm can undo G, else none;
     * for LayerNorm: those of RMSNorm on outputs modulo (1, …, 1), with d − 1 for d; the
-      translations O + 1·uᵀ; and one for the output bias, whose mean does not pass.
+      translations O + 1·uᵀ, or V + 1·uᵀ without O, in which some OV changes; and one for the output
+      bias, whose mean does not pass.
     """
-    if not after.around.norm:
-        return layer.outputs * _moved_outputs(layer, modulo_mean=False).span_dimension
-    takes_mean_away = after.around.norm == LAYER_NORM
-    outputs = _moved_outputs(layer, modulo_mean=takes_mean_away)
-    d = layer.outputs
-    moved = 0
-    if takes_mean_away:
-        d -= 1
-        # One direction of the output bias, if there is one: its mean does not pass.
-        moved = outputs.translations + (layer.around.output_bias > 0)
-    if after.around.absorbs_linear_maps:
-        moved += _rotations(d) - _rotations(d - outputs.span_dimension)
-    return moved
-
-
-class _MovedOutputs(NamedTuple):
-    """What changes of base and translations of the outputs of a layer move at its weights.
-
-    ``span_dimension`` is that of the space that the columns of all OV span; ``translations`` is the
-    number of directions O + 1·uᵀ, or V + 1·uᵀ without O, in which some OV changes.
-    """
-
-    span_dimension: int
-    translations: int
-
-
-def _moved_outputs(layer: AnalysedLayer, *, modulo_mean: bool) -> _MovedOutputs:
-    """Return what symmetries of the outputs of a layer move at its weights, by ranks modulo the
-    prime. With ``modulo_mean`` the columns of OV span a space of outputs modulo (1, …, 1).
-
-    The heads of lightning attention with A = 0 are left out: they are zero, whatever V is.
-    """
+    takes_mean_away = after.traits.norm == LAYER_NORM
     columns: list[Any] = []
     translations = 0
     for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
-        if not layer.options.softmax and not _product_A(matrices).rank():
-            continue
-        translations += _dimension_of_translations(matrices)
-        values = matrices["O"] * matrices["V"] if "O" in matrices else matrices["V"]
-        if modulo_mean:
+        # Heads of lightning attention with A = 0 are zero, whatever V is.
+        if not layer.options.softmax:
+            has_A = "A" in matrices
+            A = matrices["A"] if has_A else matrices["K"].transpose() * matrices["Q"]
+            if not A.rank():
+                continue
+        V = values = matrices["V"]
+        # 1·uᵀ has any uᵀ, and 1·uᵀV those in the space of the rows of V.
+        if "O" in matrices:
+            translations += int(V.rank())
+            values = matrices["O"] * V
+        else:
+            translations += int(V.ncols())
+        if takes_mean_away:
             # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
     span_dimension = rank_mod(columns, LARGE_PRIME) if columns else 0
-    return _MovedOutputs(span_dimension=span_dimension, translations=translations)
-
-
-def _dimension_of_translations(matrices: Mapping[str, Any]) -> int:
-    """Return the dimension of the changes of OV by 1·uᵀV, for all O + 1·uᵀ, or without O of the
-    changes of V by 1·uᵀ. ``matrices`` are those of a head modulo the prime, by their letters.
-    """
-    # 1·uᵀ has any uᵀ, and 1·uᵀV those in the space of the rows of V.
-    if "O" in matrices:
-        return int(matrices["V"].rank())
-    return int(matrices["V"].ncols())
-
-
-def _product_A(matrices: Mapping[str, Any]) -> Any:
-    """Return A, or KᵀQ, modulo the prime; ``matrices`` are those of a head by their letters."""
-    if "A" in matrices:
-        return matrices["A"]
-    return matrices["K"].transpose() * matrices["Q"]
+    d = layer.outputs
+    if not after.traits.norm:
+        return d * span_dimension
+    moved = 0
+    if takes_mean_away:
+        d -= 1
+        moved = translations + (layer.traits.output_bias > 0)
+    if after.traits.absorbs_linear_maps:
+        moved += _rotations(d) - _rotations(d - span_dimension)
+    return moved

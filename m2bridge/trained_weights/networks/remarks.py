@@ -1,8 +1,4 @@
-"""Remarks on how the layers of a file were read, and for what the results hold.
-
-``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
-results on their heads and, by the number of a layer, what is ``around`` its heads.
-"""
+"""Remarks on how the layers of a file were read, and for what the results hold."""
 
 from __future__ import annotations
 
@@ -11,33 +7,34 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
-from m2bridge.trained_weights.heads.ranks import HeadShape
-from m2bridge.trained_weights.networks.layers import AnalysedHeads
+from m2bridge.trained_weights.networks.layers import HeadResults
 
 
 def find_remarks(
     layers: Sequence[LayerTensors],
-    found: AnalysedHeads,
+    results: HeadResults,
     heads: int | None,
     *,
     separate: bool,
     rotary: bool,
 ) -> tuple[str, ...]:
-    """Return remarks on how layers were read, and for what the results hold.
+    """Return remarks, as sentences.
 
-    Parameters
-    ----------
-    layers : sequence of LayerTensors
-    found : AnalysedHeads
-    heads : int or None
-        The number of heads of each layer, as a user gave it; ``None`` if it was not given.
-    separate : bool
-        Whether the layers form no network.
-    rotary : bool
-        Whether the model has rotary positions.
+    ``heads`` is the number of heads of each layer, as a user gave it; ``separate`` is whether the
+    layers form no network, and ``rotary`` whether the model has rotary positions.
     """
-    remarks = [*_remarks_on_arrays(layers, found, heads)]
-    remarks += _remarks_on_positions(found, rotary=rotary)
+    remarks = [*_remarks_on_arrays(layers, results, heads)]
+    if any(traits.rotary for traits in results.traits.values()):
+        remarks.append(
+            "with rotary positions results on layers hold for all but finitely many numbers of"
+            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
+        )
+    elif rotary:
+        remarks.append(
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
+            " K changes it"
+        )
     if separate:
         remarks.append(
             "nothing is said of a network as a whole: these layers do not follow one another, or"
@@ -48,48 +45,27 @@ def find_remarks(
             "layers are taken to follow one another, though by their names there is no layer"
             f" {missing} between them"
         )
-    for around in found.around.values():
-        remarks.extend(around.remarks())
+    for traits in results.traits.values():
+        remarks.extend(traits.remarks())
     return tuple(dict.fromkeys(remarks))
 
 
 def _remarks_on_arrays(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
+    layers: Sequence[LayerTensors], results: HeadResults, heads: int | None
 ) -> Iterator[str]:
-    """Yield remarks on how arrays were divided among heads, and what was multiplied into them.
-
-    ``heads`` is the number of heads that was given, or ``None``.
-    """
-    if heads is None and _may_have_more_heads(layers[0], found.heads[0].shape):
-        yield ("each layer is taken for one head: where it has more, give their number (--heads)")
-    sharing = max(around.sharing for around in found.around.values())
+    """Yield remarks on how arrays were divided among heads, and what was multiplied into them."""
+    first, shape = layers[0], results.heads[0].shape
+    are_matrices = all(len(part.shape) == 2 for part in first.parts.values())
+    # One head seldom has a K with as many rows as tokens have entries.
+    may_have_more = are_matrices and "K" in first.parts and shape.a >= shape.width > 1
+    if heads is None and may_have_more:
+        yield "each layer is taken for one head: where it has more, give their number (--heads)"
+    sharing = max(traits.sharing for traits in results.traits.values())
     if sharing > 1:
         yield (
             f"each {sharing} heads in a row share their keys and values, which are counted once;"
             " results on a head are about it alone"
         )
-    yield from _remarks_on_cuts(layers)
-    norms = [layer.norm for layer in layers if layer.norm is not None]
-    if any(norm.adds_one for norm in norms):
-        title = "RMSNorm" if all(norm.kind == "rms" for norm in norms) else "LayerNorm"
-        yield f"the {title} multiplies by 1 + γ"
-    if any(layer.has_factors for layer in layers):
-        yield (
-            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
-            " and are counted with them"
-        )
-
-
-def _may_have_more_heads(layer: LayerTensors, shape: HeadShape) -> bool:
-    """Return whether a layer that was taken for one head, of this ``shape``, may have several: its
-    arrays are matrices, and K has as many rows as tokens have entries, as one head seldom has.
-    """
-    are_matrices = all(len(part.shape) == 2 for part in layer.parts.values())
-    return are_matrices and "K" in layer.parts and shape.a >= shape.width > 1
-
-
-def _remarks_on_cuts(layers: Sequence[LayerTensors]) -> Iterator[str]:
-    """Yield remarks on how Q, K and V were cut from one array."""
     if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
         yield (
             "Q, K and V are cut from one array head by head, or group by group, as models with this"
@@ -100,22 +76,14 @@ def _remarks_on_cuts(layers: Sequence[LayerTensors]) -> Iterator[str]:
             "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
             " give separate arrays"
         )
-
-
-def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
-    """Yield a remark on rotary positions where they are counted, or where the model has them,
-    ``rotary``, and they are left out.
-    """
-    if any(around.rotary for around in found.around.values()):
+    norms = [layer.norm for layer in layers if layer.norm is not None]
+    if any(norm.adds_one for norm in norms):
+        title = "RMSNorm" if all(norm.kind == "rms" for norm in norms) else "LayerNorm"
+        yield f"the {title} multiplies by 1 + γ"
+    if any(layer.has_factors for layer in layers):
         yield (
-            "with rotary positions results on layers hold for all but finitely many numbers of"
-            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
-        )
-    elif rotary:
-        yield (
-            "the model has rotary positions, which are left out: with them only those elements of"
-            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
-            " K changes it"
+            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
+            " and are counted with them"
         )
 
 

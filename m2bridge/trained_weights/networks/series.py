@@ -9,17 +9,19 @@ They are in the field that the roots √r of all norms generate. If no r is a sq
 the roots before it, each choice of roots modulo a prime is a homomorphism of that field's integers,
 and ranks modulo the prime are lower bounds. That an r is not a square is proved by a prime modulo
 which it is not, while those before it are (docs/weights-mathematics.md, Ranks near the token 0).
+
+Small networks are differentiated in balls, or modulo a prime as polynomials, by ``differential``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import flint
 
@@ -33,6 +35,7 @@ from m2bridge.families.deep_attention.bounds import (
 )
 from m2bridge.families.deep_attention.network import Balls, PowerSeries, Reals, Rows, SeriesMatrix
 from m2bridge.limits import check_deadline_in
+from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.networks.differential import (
     PRECISIONS,
     TOKENS,
@@ -63,16 +66,8 @@ class _BadPrimeError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class _Germ:
-    """A *germ*: a series in ε modulo a prime, cut off after some coefficients, with the operations
-    that a norm needs.
-
-    Parameters
-    ----------
-    series : nmod_poly
-        The polynomial in ε of the coefficients that are kept.
-    length : int
-        The number of coefficients that are kept.
-    prime : int
+    """A *germ*: a series in ε modulo a prime, cut off after ``length`` coefficients, with the
+    operations that a norm needs.
     """
 
     series: Any
@@ -80,7 +75,7 @@ class _Germ:
     prime: int
 
     def _with_series(self, series: Any) -> _Germ:
-        """Return a germ of another series, of the same length and modulo the same prime."""
+        """Return a germ of another series."""
         return _Germ(series, self.length, self.prime)
 
     def __add__(self, other: Any) -> _Germ:
@@ -94,7 +89,7 @@ class _Germ:
         return self._with_series(self.series - other.series)
 
     def __mul__(self, other: _Germ) -> _Germ:
-        """Return the product of two germs, with ``length`` coefficients."""
+        """Return the product of two germs."""
         return self._with_series(self.series.mul_low(other.series, self.length))
 
     def __truediv__(self, number: int) -> _Germ:
@@ -106,9 +101,7 @@ class _Germ:
         return self._with_series(self.series.inverse_series_trunc(self.length) * number)
 
     def sqrt(self) -> _Germ:
-        """Return the root whose constant term is the least residue; _NoRootError if there is
-        none, _BadPrimeError if the constant term is 0.
-        """
+        """Return the root whose constant term is the least residue."""
         constant = int(self.series[0])
         if not constant:
             raise _BadPrimeError
@@ -140,15 +133,13 @@ class _GermMatrix(SeriesMatrix):
 @dataclass(frozen=True, slots=True)
 class _NearZero(PowerSeries):
     """The number system GF(p)[ε]/(ε^length) for layers with softmax or without, at tokens that are
-    equal for ε = 0. It constructs matrices of series, and has the normalization σ of scores.
+    equal for ε = 0.
     """
 
     softmax: bool = True
 
     def matrix(self, rows: Rows) -> _GermMatrix:
-        """Return the matrix with these entries: all of them germs, or all of them residues, which
-        are constant series.
-        """
+        """Return the matrix with these entries: all of them germs, or all of them residues."""
         if isinstance(rows[0][0], _Germ):
             # One matrix of residues for each power of ε.
             coefficients = []
@@ -160,10 +151,7 @@ class _NearZero(PowerSeries):
         return _GermMatrix([constant], self.length, self.prime)
 
     def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
-        """Return εX for a matrix X of constants, which has one coefficient: that of ε^0.
-
-        The coefficients of εX are 0 and X; of series of length 1, only the first is kept.
-        """
+        """Return εX for a matrix X of constants, which has one coefficient: that of ε^0."""
         (constant,) = X.coefficients
         coefficients = [constant * 0, constant]
         return replace(X, coefficients=coefficients[: self.length])
@@ -171,9 +159,8 @@ class _NearZero(PowerSeries):
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
 
-        The first row is subtracted from all rows, which does not change σ(Z). For ε = 0 all tokens
-        are equal, and so are the scores of a column: the differences have no constant terms, of
-        which there would be no exponentials modulo a prime.
+        The first row is subtracted from all rows, which does not change σ(Z): the differences have
+        no constant terms, of which there would be no exponentials modulo a prime.
         """
         if not self.softmax:
             return scores
@@ -183,9 +170,7 @@ class _NearZero(PowerSeries):
         return PowerSeries.normalized(self, SeriesMatrix.of(differences, self.length, self.prime))
 
     def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """Return the pullback to the scores Z of a ``covector``, a linear form on the
-        ``normalized`` scores σ(Z): the covector itself without softmax.
-        """
+        """Return the pullback of a linear form on the normalized scores σ(Z) to the scores Z."""
         if not self.softmax:
             return covector
         return PowerSeries.scores_pullback(self, normalized, covector)
@@ -202,13 +187,7 @@ MAX_PARAMETERS_IN_BALLS = 400
 
 
 def check_few_parameters(parameters: int) -> None:
-    """Check that a network has no more ``parameters`` than ranks are computed for.
-
-    Raises
-    ------
-    TooLargeError
-        If it has more.
-    """
+    """Check that a network has no more parameters than ranks are computed for: TooLargeError."""
     if parameters > MAX_DIFFERENTIATED_PARAMETERS:
         raise TooLargeError(
             "the rank of layers with biases, norms or shared keys is computed for up to"
@@ -216,70 +195,59 @@ def check_few_parameters(parameters: int) -> None:
         )
 
 
-class LowerBoundsOfRanks(NamedTuple):
-    """Lower bounds for the rank of the differential, and how they were computed, in words.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferentialRanks:
+    """Bounds for ranks of the differential of a network; ``None`` if not known, or not needed."""
 
-    ``at_weights`` is for the rank at the weights; ``at_random`` is for the rank at random weights
-    behind the same norms, and so for the dimension of the functions. It is ``None`` where the first
-    one is the largest possible rank.
-    """
+    method: str  # how they were computed, or why they were not
+    at_weights: int | None = None  # a lower bound
+    most_at_weights: int | None = None  # an upper bound
+    at_random: int | None = None  # a lower bound at random weights behind the same norms
 
-    at_weights: int
-    at_random: int | None
-    method: str
+    def bounds_of_dimension(self) -> list[Bounds]:
+        """Return the lower bounds for the dimension of the functions that these ranks are."""
+        reason = f"the rank of the differential {self.method}"
+        ranks = [rank for rank in (self.at_weights, self.at_random) if rank is not None]
+        return [Bounds.at_least(rank, reason) for rank in ranks]
 
 
 def differential_ranks(
-    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
-) -> LowerBoundsOfRanks:
-    """Return lower bounds for the rank of the differential, at the weights and at random ones.
-
-    Parameters
-    ----------
-    layers : sequence of AffineLayer
-    skip, softmax : bool
-        Whether layers add their inputs to their outputs, and whether scores are normalized.
-    most, most_at_weights : int
-        Upper bounds for the rank at any weights, and at these.
+    layers: Sequence[AffineLayer],
+    *,
+    skip: bool,
+    softmax: bool,
+    most: int,
+    most_at_weights: int | None,
+) -> DifferentialRanks:
+    """Return lower bounds for the rank of the differential, at the weights and at random ones, by
+    upper bounds for the rank at any weights, and, if one is known, at these.
     """
-    compute_rank, method = _choose_method(layers, skip=skip, softmax=softmax)
-    rank = compute_rank(layers, most_at_weights)
-    # No weights have a larger rank: it is the dimension.
-    if rank == most:
-        return LowerBoundsOfRanks(at_weights=rank, at_random=None, method=method)
-    random = Random(RANK_POINT_SEED)
-    random_layers = [layer.drawn(partial(small, random)) for layer in layers]
-    rank_at_random = compute_rank(random_layers, most)
-    return LowerBoundsOfRanks(at_weights=rank, at_random=rank_at_random, method=method)
-
-
-def _choose_method(
-    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
-) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
-    """Return a function that computes a lower bound for the rank of the differential, and words for
-    how it does. It is called with the layers, or others of the same shapes, and an upper bound for
-    the rank.
-    """
-    # The first arguments of these functions, which ``partial`` sets, say whether there are skip
-    # connections and softmax, or are the number system. Without softmax and norms the functions are
-    # polynomials.
+    # Without softmax and norms the functions are polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
-        return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
-    if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
-        return partial(rank_near_zero, skip, softmax), "modulo a prime, near the token 0"
-    # Each token counts once in the sums of softmax.
-    numbers = Balls((1,) * TOKENS) if softmax else Reals()
-    return partial(rank_in_balls, numbers, skip), f"in balls of up to {PRECISIONS[-1]} bits"
+        compute_rank, method = partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
+    elif sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
+        compute_rank = partial(rank_near_zero, skip, softmax)
+        method = "modulo a prime, near the token 0"
+    else:
+        # Each token counts once in the sums of softmax.
+        numbers = Balls((1,) * TOKENS) if softmax else Reals()
+        compute_rank = partial(rank_in_balls, numbers, skip)
+        method = f"in balls of up to {PRECISIONS[-1]} bits"
+    rank = compute_rank(layers, most if most_at_weights is None else min(most, most_at_weights))
+    at_random = None
+    # Where the rank is the largest of any weights, it is the dimension.
+    if rank != most:
+        random = Random(RANK_POINT_SEED)
+        random_layers = [layer.drawn(partial(small, random)) for layer in layers]
+        at_random = compute_rank(random_layers, most)
+    return DifferentialRanks(
+        method=method, at_weights=rank, most_at_weights=most_at_weights, at_random=at_random
+    )
 
 
 def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return a lower bound for the rank of the differential of a network with softmax or norms, by
-    power series near the token 0 modulo a prime; ``upper`` is an upper bound for the rank.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many coefficients, or no prime is found modulo which all norms have roots.
+    """Return a lower bound for the rank of the differential of a network with softmax or norms, at
+    most ``upper``. TooLargeError if there are too many coefficients, or no prime is found.
     """
     parameters = sum(layer.parameters for layer in layers)
     # A layer of lightning attention is of degree 3 in the tokens: without skip connections the
@@ -307,16 +275,9 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
 def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
-    """Yield gradients with respect to the parameters, at random tokens εx, as lists of series in ε
-    with ``length`` coefficients modulo the prime, without end. The errors come when a gradient is
-    asked for.
-
-    Raises
-    ------
-    _NoRootError
-        If a norm takes the root of a number that is no square modulo the prime.
-    _BadPrimeError
-        If a norm takes the root of 0, or the prime divides a denominator.
+    """Yield gradients at random tokens εx, as lists of series with ``length`` coefficients modulo
+    the prime, without end. Where roots or denominators fail, the errors above come when a gradient
+    is asked for.
     """
     # Each token counts once in the sums of softmax.
     numbers = _NearZero(prime, length, multiplicities=(1,) * TOKENS, softmax=softmax)
@@ -332,7 +293,7 @@ def _gradients_near_zero(
 
 
 def _residue(number: Any, *, prime: int) -> int:
-    """Return a fraction modulo a prime; _BadPrimeError if the prime divides its denominator."""
+    """Return a fraction modulo a prime."""
     number = Fraction(number)
     if number.denominator % prime == 0:
         raise _BadPrimeError
@@ -341,16 +302,8 @@ def _residue(number: Any, *, prime: int) -> int:
 
 def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
     """Return a prime modulo which the number r_k, whose root the norm of layer k takes at the token
-    0, is a square for each k.
-
-    It is returned only if other primes prove that no new r_k is a square in the field of the roots
-    of those before it: for each of these r_k a prime modulo which r_k is not a square, and those
-    before it are (docs/weights-mathematics.md, Ranks near the token 0).
-
-    Raises
-    ------
-    TooLargeError
-        If none is found.
+    0, is a square for each k; other primes prove that no new r_k is a square in the field of the
+    roots before it. TooLargeError if none is found.
     """
     # Numbers of layers k, from 0 on: those of which r_k is new, and those of which it is proved.
     to_prove = _new_roots(layers)
@@ -368,7 +321,9 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
                 with_all_roots = prime
         if with_all_roots is not None and to_prove <= proved:
             return with_all_roots
-        prime = _prime_before(prime)
+        prime -= 1
+        while not flint.fmpz(prime).is_prime():
+            prime -= 1
     raise TooLargeError("no prime is found modulo which the roots of all norms are known")
 
 
@@ -393,16 +348,10 @@ def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
 def _first_without_root(
     layers: Sequence[AffineLayer], prime: int, *, skip: bool, softmax: bool
 ) -> int | None:
-    """Return the number, from 0 on, of the first layer whose norm takes a root of a number that is
-    no square modulo the prime; ``None`` if all of them are squares.
+    """Return the number, from 0 on, of the first layer whose r_k is no square modulo the prime;
+    ``None`` if all of them are squares.
 
-    These numbers are the variances r_k at the token 0, plus the ε of the norm. They are seen by
-    differentiating the first layers with series of length 1, that is, with constants alone.
-
-    Raises
-    ------
-    _BadPrimeError
-        If one of these numbers, or a denominator, is 0 modulo the prime.
+    The roots are taken by differentiating the first layers with series of length 1, constants.
     """
     for number in range(len(layers)):
         first_layers = layers[: number + 1]
@@ -416,11 +365,3 @@ def _first_without_root(
             # The layers before it have their roots, as else the loop had ended.
             return number
     return None
-
-
-def _prime_before(prime: int) -> int:
-    """Return the largest prime below this one."""
-    prime -= 1
-    while not flint.fmpz(prime).is_prime():
-        prime -= 1
-    return prime

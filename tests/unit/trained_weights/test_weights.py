@@ -60,8 +60,9 @@ from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
-from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
-from m2bridge.trained_weights.heads.spectrum import rounded
+from m2bridge.trained_weights.heads.numerical import rounded
+from m2bridge.trained_weights.heads.ranks import exact_ranks, integers, residues
+from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks import network as at_weights
 from m2bridge.trained_weights.options import OPTIONS
@@ -226,6 +227,20 @@ def test_regular_weights_have_a_differential_of_full_rank(seed: int) -> None:
     head = weights(**given).heads[0]
     # For d = 1 the functions are a linear space, and 0 may be a regular point.
     assert head.regular is (differential_rank(given) == head.shape.dimension), given
+
+
+def test_products_of_full_rank_determine_their_factors_up_to_gl_and_others_up_to_more() -> None:
+    whole, part = numpy.eye(2), numpy.diag([1.0, 0.0])
+    pair = "A and OV are determined by the function up to the scaling (A, V) → (λA, V/λ)"
+    clauses = {
+        (2, 2): "K and Q by A up to GL(2), O and V by OV up to GL(2)",
+        (1, 2): "K and Q up to more than GL(2), O and V by OV up to GL(2)",
+        (2, 1): "K and Q by A up to GL(2), O and V up to more than GL(2)",
+    }
+    for (r, s), clause in clauses.items():
+        K, V = (whole if rank == 2 else part for rank in (r, s))
+        (head,) = weights(K=K, Q=whole, V=V, O=whole).heads
+        assert head.words() == f"{pair}; {clause}"
 
 
 # Numerical, against mpmath at 50 digits.

@@ -16,7 +16,7 @@ from m2bridge.cli.commands import cli as main
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import Table
 from m2bridge.trained_weights.heads.distances import nearest_loci
-from m2bridge.trained_weights.heads.spectrum import Spectrum
+from m2bridge.trained_weights.heads.numerical import Spectrum
 
 Head = dict[str, Any]
 

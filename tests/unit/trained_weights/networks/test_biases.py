@@ -20,14 +20,15 @@ import numpy
 import pytest
 
 from m2bridge import weights
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import norms_add_one
 from m2bridge.trained_weights.checkpoints.arrays import tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
-from m2bridge.trained_weights.heads.reduced_head import reduce_head
+from m2bridge.trained_weights.heads.token_space import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
+from m2bridge.trained_weights.networks.traits import AnalysisOptions
 from tests.forward_pass import (
     Layer,
     Parameters,
@@ -674,7 +675,7 @@ def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
     )
     head = HeadArrays(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
     folded = reduce_head(head, softmax=False, biases=True, norm=None).matrices
-    plain = {x: numpy.array([folded[x].modular()], dtype=object) for x in "KQV"}
+    plain = {x: numpy.array([folded[x].entries(LARGE_PRIME)], dtype=object) for x in "KQV"}
     X = constant(drawn_tokens(layer, Random(1), epsilon=1))
     values = {name: constant(residues(array)) for name, array in p.items()}
     expected = forward(layer, values, X, None).value

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads
-from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
+from m2bridge.trained_weights.networks.traits import AnalysisOptions
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 from tests.tiers import slow
 from tests.unit.trained_weights.networks.test_biases import Given

@@ -20,8 +20,8 @@ from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.facts import FACTOR_OF_SCORES
 from m2bridge.trained_weights.networks import series
-from m2bridge.trained_weights.networks.groups import FiniteGroup, products
 from m2bridge.trained_weights.networks.network_with_norms import BEHIND_LAYER_NORM
+from m2bridge.trained_weights.networks.symmetries import FiniteGroup, products
 from tests.forward_pass import (
     Layer,
     Parameters,

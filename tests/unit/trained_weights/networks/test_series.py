@@ -62,12 +62,10 @@ def test_ranks_are_those_in_balls(name: str) -> None:
     random = Random(3)
     layers = [layer(random, **sizes) for _ in range(2)]
     parameters = sum(one.parameters for one in layers)
-    in_balls, _, method = differential_ranks(
-        layers, **options, most=parameters, most_at_weights=parameters
-    )
-    assert "balls" in method
+    ranks = differential_ranks(layers, **options, most=parameters, most_at_weights=parameters)
+    assert "balls" in ranks.method
     found = rank_near_zero(options["skip"], options["softmax"], layers, parameters)
-    assert 0 < found == in_balls
+    assert 0 < found == ranks.at_weights
 
 
 def test_the_primes_have_roots_and_prove_that_they_are_new() -> None:
