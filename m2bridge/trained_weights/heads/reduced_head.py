@@ -16,7 +16,8 @@ from typing import Any
 import numpy
 
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
+from m2bridge.trained_weights.checkpoints.norms import Norm, is_before
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 from m2bridge.trained_weights.heads.token_space import (
     LazyProduct,
     Tokens,

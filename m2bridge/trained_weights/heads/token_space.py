@@ -28,7 +28,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
-from m2bridge.trained_weights.checkpoints.tensors import Norm
+from m2bridge.trained_weights.checkpoints.norms import Norm
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""

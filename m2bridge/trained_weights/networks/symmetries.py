@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, Self
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.norms import Norm
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape
 from m2bridge.trained_weights.heads.reduced_head import ReducedHead, norm_before, reduce_head
 from m2bridge.trained_weights.heads.token_space import Tokens

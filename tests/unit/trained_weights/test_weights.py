@@ -52,12 +52,12 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     array_uses,
     kinds_left_out,
 )
-from m2bridge.trained_weights.checkpoints.architecture import number_in, text_model
-from m2bridge.trained_weights.checkpoints.configuration import configuration
+from m2bridge.trained_weights.checkpoints.architecture import configuration, number_in, text_model
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.norms import Norm
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
