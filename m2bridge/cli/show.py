@@ -366,6 +366,15 @@ def _click_option(option: WeightsOption) -> Callable[[Command], Command]:
     )
 
 
+def _print_layouts(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    """Print the table of the names of arrays that are found, and end the command."""
+    if is_asked and not context.resilient_parsing:
+        from m2bridge.trained_weights.checkpoints.layouts import layouts_sheet
+
+        click.echo(fitted(layouts_sheet(), None))
+        context.exit()
+
+
 @click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @common.stack_options(*map(_click_option, OPTIONS))
@@ -374,6 +383,14 @@ def _click_option(option: WeightsOption) -> Callable[[Command], Command]:
     "list_arrays",
     is_flag=True,
     help="List what each array of FILE is used for, or why it is left out.",
+)
+@click.option(
+    "--layouts",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_layouts,
+    help="Print whose names of arrays are found, and exit.",
 )
 @common.timeout_option
 @common.form_options

@@ -55,6 +55,7 @@ TOOL_COMMANDS: dict[str, click.Command] = {
 # Options about a terminal, a batch or this machine, and options that all tools have.
 OMITTED_OPTIONS = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers"}
 OMITTED_OPTIONS |= {"each", "out", "executor", "retry", "named_file", "timeout", "memory"}
+OMITTED_OPTIONS |= {"layouts"}
 NUMBER = int | float | str
 ARGUMENT_TYPES = {
     **dict.fromkeys("AKQV", list[list[NUMBER]]),

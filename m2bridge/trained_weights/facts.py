@@ -1,20 +1,21 @@
 """The text about trained weights: two sentences that can be quoted, and the facts behind them.
 
-A fact is stated once for all heads or layers that share it. By default the text has the most
-important facts; with ``--heads all`` it has all, and JSON always has all.
+A ``Fact`` is a pair of a name and a value; it is stated once for all heads or layers that share it.
+By default the text has the most important facts; with ``--heads all`` it has all, and JSON always
+has all.
 
-A ``Fact`` is a pair of a name and a value. ``layers`` has, by the number of a layer from 1 on, what
-is known of this layer alone; ``network`` is what is known of all layers together, or ``None`` if
-nothing is. ``scope`` is what statements leave out of the model of the file and add to it, which
-each of them names before the word *proved*. A head ``is_outside`` if its A has a larger rank than
-the model allows.
+``layers`` has, by the number of a layer from 1 on, what is known of this layer alone, and
+``behind_norms`` what is known of it with the LayerNorm after it; ``network`` is what is known of
+all layers together, or ``None`` if nothing is. ``scope`` is what statements leave out of the model
+of the file and add to it, which each of them names before the word *proved*. A head ``is_outside``
+if its A has a larger rank than the model allows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
@@ -31,16 +32,13 @@ from m2bridge.trained_weights.networks.symmetries import (
 from m2bridge.trained_weights.scope import Scope
 
 Fact = tuple[str, object]
-"""A name and a value."""
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 MAX_FACTS = 9
-"""The largest number of facts between the two sentences and the line on how they were computed,
-unless all are asked for.
-"""
+"""The largest number of facts below the two sentences, unless all are asked for."""
 MAX_NEAR_HEADS = 8
-"""The largest number of heads near a lower rank on each of which there is a sentence in the text;
-JSON has a sentence on each.
-"""
+"""The largest number of sentences on heads near a lower rank in the text; JSON has all."""
 MAX_NAMED_HEADS = 3
 """Up to this number, heads with one kind of point are named, and not only counted."""
 _IMPORTANCE = (
@@ -73,9 +71,7 @@ _IMPORTANCE = (
 
 
 def numbered_sentences(name: str, sentences: Sequence[str]) -> Fact:
-    """Return one or more sentences as one fact, whose name is ``name`` for one sentence, and has an
-    s at the end for several, which are numbered: ``("remarks", "(1) …; (2) …")`` for ``remark``.
-    """
+    """Return sentences as one fact; several are numbered: ``("remarks", "(1) …; (2) …")``."""
     if len(sentences) == 1:
         return name, sentences[0]
     numbered = [f"({number}) {sentence}" for number, sentence in enumerate(sentences, 1)]
@@ -89,10 +85,7 @@ def summary(
     scope: Scope,
 ) -> str | None:
     """Return the sentence on what the function of all weights determines, which can be quoted.
-
-    ``layers`` has what is known of each layer alone, by its number from 1 on. ``None`` is returned
-    for one layer of several heads of which nothing is known, and for a head whose A has a larger
-    rank than the model allows.
+    ``None`` for one layer of several heads of which nothing is known, and a head that is outside.
     """
     layer_count = len({head.layer for head in heads})
     qualified = f", {scope.words}," if scope.words else ""
@@ -114,8 +107,7 @@ def summary(
 
 def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
     """Return whether a layer of this one head has nothing in addition to it, such as an output
-    bias: it has as many parameters as the head, and as many dimensions of functions. Then what is
-    known of the layer is said with the head.
+    bias. Then what is known of the layer is said with the head.
     """
     numbers_of_head = (head.shape.parameters, head.shape.dimension)
     return (layer.parameters, layer.dimension.exact) == numbers_of_head
@@ -123,8 +115,7 @@ def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
 
 def _sentence_on_head(head: HeadWeights, qualified: str) -> str | None:
     """Return the sentence on generic weights of the sizes of a single head, by Theorem 3.2, or by
-    Theorem S for softmax; or, for a head whose function is zero, on these weights. ``None`` if A
-    has a larger rank than the model allows.
+    Theorem S for softmax; or, for a head whose function is zero, on these weights.
     """
     if head.is_outside:
         return None
@@ -156,11 +147,7 @@ TIED_EMBEDDINGS = (
 
 
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
-    """Return the :data:`MAX_FACTS` most important facts, in the order in which ``by_kind`` has
-    them; all facts if there are no more.
-
-    ``by_kind`` has lists of facts by kinds of :data:`_IMPORTANCE`, which need not all be there.
-    """
+    """Return the :data:`MAX_FACTS` most important facts, in the order in which they are said."""
     all_facts: list[Fact] = []
     # For each fact its place among those of its kind, and the place of the kind: the smaller this
     # pair, the more important. So the first fact of each kind comes before the second of any.
@@ -182,9 +169,6 @@ def facts_by_kind(
 ) -> dict[str, list[Fact]]:
     """Return all facts about heads, layers and the network, by their kinds in :data:`_IMPORTANCE`,
     in the order in which they are said.
-
-    ``layers`` has what is known of each layer alone, and ``behind_norms`` what is known of it with
-    the LayerNorm after it, both by the number of the layer.
     """
     by_kind: dict[str, list[Fact]] = {}
     for shape, count in Counter(head.shape for head in heads).items():
@@ -194,20 +178,45 @@ def facts_by_kind(
     by_kind["function of heads"] = list(_facts_on_functions(heads))
     by_kind["types"] = list(_facts_on_types(heads))
     by_kind["points"] = list(_facts_on_points(heads))
-    by_kind["near a lower rank"] = list(_facts_on_near_heads(heads))
-    by_kind["nearest"] = list(_facts_on_nearest_heads(heads))
+    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
+    sentences: list[Fact] = [("numerically", near_words(head)) for head in near[:MAX_NEAR_HEADS]]
+    if len(near) > MAX_NEAR_HEADS:
+        more = f"{plural(len(near) - MAX_NEAR_HEADS, 'head')} more, in JSON"
+        sentences.append(("numerically", more))
+    by_kind["near a lower rank"] = sentences
+    # For softmax, of which no singular functions are known, the loci are of lower ranks.
+    loci = "; ".join(locus.words() for locus in nearest_loci(heads))
+    by_kind["nearest"] = [("nearest", loci)] if len(heads) > 1 and loci else []
     by_kind |= _facts_on_layers(heads, layers)
-    by_kind["norms after layers"] = list(_facts_on_norms(behind_norms))
+    by_words = _grouped(behind_norms, lambda number: behind_norms[number].words())
+    by_kind["norms after layers"] = [
+        (f"{subject} with its norm", words) for subject, words in _subjects(by_words)
+    ]
     return by_kind | _facts_on_network(heads, network, scope)
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items of which the same is said together, by what is said."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def _subjects(numbers_by_words: Mapping[Key, Sequence[int]]) -> Iterator[tuple[str, Key]]:
+    """Yield the subject of a fact on layers with these numbers, and what is said: ``layer 1, 3``;
+    or ``a layer``, if these are all layers of which something is said.
+    """
+    for words, numbers in numbers_by_words.items():
+        are_all = len(numbers_by_words) == 1
+        yield "a layer" if are_all else f"layer {', '.join(map(str, numbers))}", words
 
 
 def _facts_on_shape(
     shape: HeadShape, scope: Scope, *, count: int, all_heads: int
 ) -> Iterator[tuple[str, str, object]]:
-    """Yield the sizes, dimension and redundant directions of heads of one shape: the kind of each
-    fact, its name and its value.
-
-    ``count`` heads of ``all_heads`` have this shape.
+    """Yield the sizes, dimension and redundant directions of ``count`` heads of one shape: the kind
+    of each fact, its name and its value.
     """
     of_heads = of_one = ""
     if all_heads > 1:
@@ -228,13 +237,8 @@ def _facts_on_shape(
 
 
 def _facts_on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield what the functions of heads say about their weights, once for all heads of which the
-    same is said.
-    """
-    heads_by_words: dict[str, list[HeadWeights]] = {}
-    for head in heads:
-        heads_by_words.setdefault(head.words(), []).append(head)
-    for words, same_heads in heads_by_words.items():
+    """Yield what the functions of heads say about their weights."""
+    for words, same_heads in _grouped(heads, lambda head: head.words()).items():
         if len(heads) == 1:
             yield "the function", words
         elif len(same_heads) == 1:
@@ -245,9 +249,7 @@ def _facts_on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
 
 
 def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield the types of heads, one fact for all heads of the same type; or, if no head has a type,
-    one fact on why K and Q have none. Nothing is yielded where A is given in their place.
-    """
+    """Yield the types of heads; or, if no head has a type, one fact on why K and Q have none."""
     heads_of_type = Counter(head.types.words() for head in heads if head.types is not None)
     for words, count in heads_of_type.most_common():
         of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
@@ -270,9 +272,7 @@ def _facts_on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
     """
     if len(heads) == 1 or heads[0].shape.softmax:
         return
-    heads_by_point: dict[str, list[HeadWeights]] = {}
-    for head in heads:
-        heads_by_point.setdefault(head.point, []).append(head)
+    heads_by_point = _grouped(heads, lambda head: head.point)
     clauses = []
     for kind_of_point, same_heads in heads_by_point.items():
         which = plural(len(same_heads), "head")
@@ -284,98 +284,40 @@ def _facts_on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
     yield "points of the closure", "; ".join(clauses)
 
 
-def _facts_on_near_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield the sentences on heads near a lower rank, the nearest first, for at most
-    :data:`MAX_NEAR_HEADS` heads, and the number of further ones.
-    """
-    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
-    for head in near[:MAX_NEAR_HEADS]:
-        yield "numerically", near_words(head)
-    if len(near) > MAX_NEAR_HEADS:
-        yield "numerically", f"{plural(len(near) - MAX_NEAR_HEADS, 'head')} more, in JSON"
-
-
-def _facts_on_nearest_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Yield for several heads one fact: the parts of the singular locus that are nearest to some
-    head, each with the nearest of these heads; for softmax, of which no singular functions are
-    known, lower ranks. Nothing is yielded for a single head.
-    """
-    loci = "; ".join(locus.words() for locus in nearest_loci(heads))
-    if len(heads) > 1 and loci:
-        yield "nearest", loci
-
-
 def _facts_on_layers(
     heads: Sequence[HeadWeights], layers: Mapping[int, NetworkAtWeights]
 ) -> dict[str, list[Fact]]:
-    """Return facts of two kinds: what the functions of layers determine, and their symmetries.
-
-    All layers of which the same is said have one fact. A layer of one head that has nothing but
-    this head is left out: the head says all.
+    """Return facts of two kinds: what the functions of layers determine, and their symmetries. A
+    layer of one head that has nothing but this head is left out: the head says all.
     """
-    # The numbers of the layers of which the same is said, by these words.
-    layers_by_words: dict[_WordsOnLayer, list[int]] = {}
+    numbers = []
     for number, head_count in Counter(head.layer for head in heads).items():
-        found = layers.get(number)
-        # The first head of the layer; that it is the only one is asked next.
-        first = next(head for head in heads if head.layer == number)
-        if head_count == 1 and (found is None or _is_head_alone(found, first)):
-            continue
-        layers_by_words.setdefault(_words_on_layer(found), []).append(number)
+        # The first head of the layer.
+        head = next(head for head in heads if head.layer == number)
+        is_alone = number not in layers or _is_head_alone(layers[number], head)
+        if head_count > 1 or not is_alone:
+            numbers.append(number)
+
+    def words(number: int) -> tuple[str, str]:
+        if number not in layers:
+            return "its function need not determine those of its heads", ""
+        symmetries = layers[number].symmetries
+        return symmetries.words(), symmetries.names
+
     functions: list[Fact] = []
     symmetries: list[Fact] = []
-    for words, numbers in layers_by_words.items():
-        subject = _layers_in_words(numbers, are_all=len(layers_by_words) == 1)
-        functions.append((subject, words.function))
-        if words.symmetries:
-            symmetries.append((f"symmetries of {subject}", words.symmetries))
+    for subject, (function, names) in _subjects(_grouped(numbers, words)):
+        functions.append((subject, function))
+        if names:
+            symmetries.append((f"symmetries of {subject}", names))
     return {"layers": functions, "symmetries of layers": symmetries}
-
-
-class _WordsOnLayer(NamedTuple):
-    """What is said of a layer: what its ``function`` determines, in words, and the names of its
-    ``symmetries``, empty if none is known.
-    """
-
-    function: str
-    symmetries: str
-
-
-def _words_on_layer(found: NetworkAtWeights | None) -> _WordsOnLayer:
-    """Return what is said of a layer. ``found`` is what is known of it, ``None`` if nothing is."""
-    if found is None:
-        unknown = "its function need not determine those of its heads"
-        return _WordsOnLayer(function=unknown, symmetries="")
-    return _WordsOnLayer(function=found.symmetries.words(), symmetries=found.symmetries.names)
-
-
-def _facts_on_norms(behind_norms: Mapping[int, LayerThenNorm]) -> Iterator[Fact]:
-    """Yield what is said of layers with the LayerNorm after them, one fact for all layers of which
-    the same is said. ``behind_norms`` has what is known of each by its number.
-    """
-    layers_by_words: dict[str, list[int]] = {}
-    for number, found in behind_norms.items():
-        layers_by_words.setdefault(found.words(), []).append(number)
-    for words, numbers in layers_by_words.items():
-        subject = _layers_in_words(numbers, are_all=len(layers_by_words) == 1)
-        yield f"{subject} with its norm", words
-
-
-def _layers_in_words(numbers: Sequence[int], *, are_all: bool) -> str:
-    """Return the subject of a fact on layers with these numbers: ``layer 1, 3``; or ``a layer``, if
-    these are all layers of which something is said.
-    """
-    return "a layer" if are_all else f"layer {', '.join(map(str, numbers))}"
 
 
 def _facts_on_network(
     heads: Sequence[HeadWeights], network: NetworkAtWeights | None, scope: Scope
 ) -> dict[str, list[Fact]]:
-    """Return the facts on the network by their kinds; ``network`` is ``None`` if nothing is known
-    of it.
-
-    What the function of the network determines, or that this is not known, is said of several
-    layers only: of one layer, which is the network, :func:`_facts_on_layers` says it.
+    """Return the facts on the network by their kinds. What its function determines, or that this is
+    not known, is said of several layers only: of one layer :func:`_facts_on_layers` says it.
     """
     by_kind: dict[str, list[Fact]] = {}
     if len({head.layer for head in heads}) > 1:

@@ -16,9 +16,7 @@ _READERS: dict[type, Callable[[str], Any]] = {int: integer, float: float, bool: 
 
 
 def _help(option: WeightsOption) -> str:
-    """Return what an option says in the help of the picture, with the words that it takes, whose
-    argument is called SOURCE.
-    """
+    """Return what an option says in the help of the picture, whose argument is called SOURCE."""
     text = (option.help_of_picture or option.help).replace("FILE", "SOURCE").removesuffix(".")
     return f"{text}. Values: {alternatives(option.choices)}" if option.choices else text
 
@@ -49,9 +47,7 @@ FIGURE = Figure(
 
 
 def _number_below_one(text: str) -> float:
-    """Return the number between 0 and 1, these excluded, that a text is; ValueError for another
-    text, with what was expected.
-    """
+    """Return the number between 0 and 1, these excluded, that a text is; ValueError else."""
     try:
         number = float(text)
     except ValueError:

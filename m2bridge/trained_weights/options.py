@@ -13,21 +13,16 @@ from m2bridge.errors import InvalidCaseError, alternatives
 
 @dataclass(frozen=True, slots=True)
 class WeightsOption:
-    """An option: its name in Python, what it says, and what its values are.
-
-    ``kind`` is ``bool`` for a pair such as ``--skip`` and ``--no-skip``; ``in_picture`` says
-    whether the picture has it, too; ``metavar`` stands for the value in help. ``help_of_picture``
-    is what the option says there, where that is another thing; else empty.
-    """
+    """An option: its name in Python, what it says, and what its values are."""
 
     name: str
     help: str
-    kind: type = str
+    kind: type = str  # ``bool`` for a pair such as ``--skip`` and ``--no-skip``
     choices: tuple[str, ...] = ()
     default: str | None = None
-    metavar: str | None = None
+    metavar: str | None = None  # what stands for the value in help
     in_picture: bool = True
-    help_of_picture: str = ""
+    help_of_picture: str = ""  # where the picture says another thing
 
 
 OPTIONS = (
@@ -119,11 +114,7 @@ OPTIONS = (
 def check_options(
     words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
 ) -> None:
-    """Check options of :func:`~m2bridge.weights`: InvalidCaseError for the first that is wrong.
-
-    ``words`` has the values of options that are words by their names. Of a number ``None`` means
-    that it is not given.
-    """
+    """Check options of :func:`~m2bridge.weights`, words by their names, and numbers."""
     for option in OPTIONS:
         value = words.get(option.name, option.default)
         # types first: an array of NumPy compares with a text entry by entry
@@ -141,13 +132,10 @@ def check_options(
 
 
 def read_heads_option(heads: int | str | None) -> tuple[int | None, bool]:
-    """Return what the option ``heads`` says: the number of heads of each layer, ``None`` if it says
-    none, and whether the text is to have all heads.
-
-    So 12 is read as (12, False), ``"all"`` as (None, True), and ``"12,all"`` as (12, True). What is
-    not a text is taken for the number, and checked by the caller. InvalidCaseError for a text with
-    other words, with several numbers, or with a number of more than nine digits.
+    """Return the number of heads of each layer, and whether the text is to have all heads: 12 is
+    read as (12, False), ``"all"`` as (None, True), and ``"12,all"`` as (12, True).
     """
+    # What is not a text is checked by the caller.
     if not isinstance(heads, str):
         return heads, False
     words = [word.strip() for word in heads.split(",")]

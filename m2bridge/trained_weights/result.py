@@ -26,10 +26,10 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     kinds_left_out,
     left_out_words,
 )
-from m2bridge.trained_weights.checkpoints.configuration import configuration, has_rotary_positions
+from m2bridge.trained_weights.checkpoints.architecture import configuration, has_rotary_positions
+from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from m2bridge.trained_weights.facts import (
     FACTOR_OF_SCORES,
     TIED_EMBEDDINGS,

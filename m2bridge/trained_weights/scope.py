@@ -20,8 +20,8 @@ from typing import Self
 from m2bridge.results.sheet import enumeration
 from m2bridge.trained_weights.analysis import Analysis
 from m2bridge.trained_weights.checkpoints.accounting import ArrayUse
+from m2bridge.trained_weights.checkpoints.arrays import file_names
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.names import file_names
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 _UNCHANGED = {

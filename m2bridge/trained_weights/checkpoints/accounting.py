@@ -4,11 +4,8 @@ An array that belongs to a layer and is not understood is refused: what is prove
 proved of all of it. Every other array of a file is listed, with the reason why it changes nothing
 of what is said.
 
-Names are seen as paths: in ``layers.0.attn.q_proj.weight`` the *module* of attention is
-``layers.0.attn.``, and ``layers.0.`` is the *block* around it, in which MLPs and norms stand beside
-the module. A layer has ``parts``, the arrays of its matrices by their letters. The *kind* of an
-array is what its name says of it, such as ``norms`` or ``MLPs``. ``NAMES`` are the tables of
-regular expressions in ``names.toml``.
+A layer has ``parts``, the arrays of its matrices by their letters. Kinds of arrays, and the module
+and the block of a layer, are those of ``array_names``. ``available`` are all arrays of a file.
 """
 
 from __future__ import annotations
@@ -17,41 +14,34 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import enumeration, visible
-from m2bridge.trained_weights.checkpoints.arrays import Tensor, without_last_word
-from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
-from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+from m2bridge.trained_weights.checkpoints.array_names import (
+    NAMES,
+    blocks_around,
+    common_module,
+    kinds_beside,
+    kinds_of,
+    modules_of,
+)
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, file_names
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOptions:
-    """The options about how weights are stored, and what of a file is left out.
-
-    Parameters
-    ----------
-    layout : str or None
-        How arrays are stored, in words of :data:`~.layouts.LAYOUT_WORDS`.
-    ignore : str or None
-        The names of arrays that are left out, separated by commas; ``*`` stands for any text.
-    adapter : path or None
-        A LoRA adapter that is merged.
-    biases : bool
-        Whether biases count; else arrays that are biases by their names are left out.
-    norm : str or None
-        The option ``norm``. With ``none`` all arrays beside a layer that are norms by their names
-        are left out, norms of queries and keys, too; any other value changes nothing here.
+    """The options about how weights are stored, and what of a file is left out, as ``options`` of
+    the command has them; ``biases`` is whether biases count.
     """
 
     layout: str | None = None
     ignore: str | None = None
     adapter: str | Path | None = None
     biases: bool = True
-    norm: str | None = None
+    norm: str | None = None  # with ``none`` norms of queries and keys are left out, too
 
     @property
     def ignored(self) -> re.Pattern[str]:
@@ -66,27 +56,13 @@ class StoredOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayUse:
-    """What an array of a file is used for, or why it is left out.
-
-    Parameters
-    ----------
-    name : str
-    size : str
-        The shape in words, as ``64 × 768``.
-    used_for : str
-        What it is used for, as ``Q of layer 1``; empty if the array is left out.
-    kind : str
-        The kind of an array that is left out, as ``MLPs``; its name in quotation marks if that
-        shows no kind; empty if it is used.
-    reason : str
-        Why an array of this kind changes nothing of what is said; empty if it is used.
-    """
+    """What an array of a file is used for, or why it is left out; the other text is empty."""
 
     name: str
-    size: str
-    used_for: str
-    kind: str = ""
-    reason: str = ""
+    size: str  # the shape in words, as ``64 × 768``
+    used_for: str  # as ``Q of layer 1``
+    kind: str = ""  # as ``MLPs``; its name in quotation marks if that shows no kind
+    reason: str = ""  # why an array of this kind changes nothing of what is said
 
     @property
     def left_out_because(self) -> str:
@@ -107,13 +83,19 @@ class ArrayUse:
         }
 
 
+REASONS = {kind: row["because"] for row in NAMES["reasons"] for kind in row["of"]}
+"""Why arrays of a kind that no layer uses change nothing of what is said."""
+REASONS_BY_OPTIONS = {
+    kind: row["because"] for row in NAMES["reasons_by_options"] for kind in row["of"]
+}
+"""The same where an option says that they are left out."""
+
+
 def array_uses(
     available: Mapping[str, Tensor], layers: Sequence[LayerTensors], options: StoredOptions
 ) -> tuple[ArrayUse, ...]:
-    """Return for each array, in the order of the file, what it is used for, or why it is left out.
-
-    ``available`` are all arrays of the file by their names, and ``layers`` the layers that were
-    found in it, in their order.
+    """Return for each array, in the order of the file, what it is used for, or why it is left out;
+    ``layers`` are all layers of the file.
     """
     roles: dict[str, list[str]] = {}  # by the name of an array all of its roles, "Q of layer 1"
     for number, layer in enumerate(layers, 1):
@@ -151,19 +133,17 @@ def _why_left_out(name: str, options: StoredOptions) -> tuple[str, str]:
     """Return the kind of an array that no layer uses, as its name or the option ``ignore`` says it,
     and why it is left out.
     """
-    kinds = kinds_of(name)
-    kinds += [kind for kind, part in NAMES["beside"].items() if re.search(part, name)]
+    kinds = kinds_of(name) + kinds_beside(name)
     # A mask of GPT-2 is called ``bias``, too.
     if not options.biases and "biases" in kinds and "masks" not in kinds:
         kinds = ["biases"]
     if options.ignored.fullmatch(name):
         kinds = ["ignored arrays"]
     if not kinds:
-        return f"'{visible(name)}'", NAMES["reasons"]["other"]
+        return f"'{visible(name)}'", REASONS["other"]
     kind = kinds[0]
     is_said = {"biases": not options.biases, "norms": options.norm == "none"}
-    table = NAMES["reasons_by_options" if is_said.get(kind, False) else "reasons"]
-    return kind, table[kind]
+    return kind, REASONS_BY_OPTIONS[kind] if is_said.get(kind, False) else REASONS[kind]
 
 
 def kinds_left_out(uses: Iterable[ArrayUse]) -> tuple[str, ...]:
@@ -219,13 +199,13 @@ def check_accounted(
     used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
     unread = [name for name in available if name not in used and not ignored.fullmatch(name)]
     for layer in layers:
-        modules = modules_of(layer)
+        modules = modules_of(layer.parts)
         blocks = blocks_around(modules)
         # A layer that is taken for one head has matrices that are called Q, K and V, or as a user
         # says: these may stand beside any other arrays.
-        beside = "" if layer.is_one_head else common_module(layer)
+        beside = "" if layer.is_one_head else common_module(layer.parts)
         for name in unread:
-            is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name)
+            is_factor = name.startswith(blocks) and re.search(rf"[./]({NAMES['factors']})", name)
             may_belong = (
                 name.startswith(modules)
                 or (name.startswith(blocks) and _row_not_in_model(name) is not None)
@@ -237,9 +217,14 @@ def check_accounted(
         _check_no_layer_is_missed(unread, available, layers)
 
 
-def _row_not_in_model(name: str) -> Mapping[str, str] | None:
+def _row_not_in_model(name: str) -> dict[str, str] | None:
     """Return the row of the table on what makes a layer another function by an array's name."""
-    return next((row for row in NAMES["not_in_model"] if re.search(row["names"], name)), None)
+    rows: list[dict[str, str]] = NAMES["not_in_model"]
+    for row in rows:
+        expression = row.get("names", rf"(^|\.)({NAMES['factors']})$")
+        if re.search(expression, name):
+            return row
+    return None
 
 
 def _not_understood(part: Tensor, layer: LayerTensors) -> str:
@@ -288,9 +273,7 @@ def _check_no_layer_is_missed(
     of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         part = available[name]
-        is_known = kinds_of(name) or any(
-            re.search(known, name) for known in NAMES["beside"].values()
-        )
+        is_known = kinds_of(name) or kinds_beside(name)
         if is_known or (of_texts and re.search(NAMES["images"], name)) or len(part.shape) < 2:
             continue
         if re.search(NAMES["matrices_of_attention"], name):
@@ -300,50 +283,6 @@ def _check_no_layer_is_missed(
                 " layer that is understood: give the names of query, key and value, or say that it"
                 " is ignored",
             )
-
-
-def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
-    """Return the beginnings of the names of all that stands beside modules in their blocks:
-    ``layers.0.`` for ``layers.0.attn.``. Where one module of attention is around another one, both
-    are in the block; without a block around a module, what is beside it is not seen.
-    """
-    found = set()
-    for module in modules:
-        block = without_last_word(module) if module[-1] in "./" else ""
-        # The pattern fits the last word of a path, which is taken away each time.
-        while re.search(NAMES["attention"], block):
-            block = without_last_word(block)
-        found.add(block)
-    return tuple(found - {""})
-
-
-def modules_of(layer: LayerTensors) -> tuple[str, ...]:
-    """Return the beginnings of names such that all arrays whose names begin so belong to a layer:
-    its module, as ``layers.0.attn.``, if that is one of attention by its name, and the modules of
-    its matrices, as ``layers.0.attn.q_proj.``.
-    """
-    found: set[str] = set()
-    for name in file_names(layer.parts.values()):
-        if matrix := re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name):
-            found.add(matrix[1])
-        # nn.MultiheadAttention has ``bias_k`` and ``bias_v`` beside its matrices, or one bias for
-        # three of them; it may stand alone, without a module around it.
-        if name.endswith("in_proj_weight"):
-            found.add(name.removesuffix("in_proj_weight") + "bias_")
-        if name.endswith("q_proj_weight"):
-            found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
-    module = common_module(layer)
-    # Without O among the matrices, it may stand in the module around that of Q, K and V (BERT).
-    around = [] if "O" in layer.parts else [without_last_word(module)]
-    return (*found, *(one for one in (module, *around) if re.search(NAMES["attention"], one)))
-
-
-def common_module(layer: LayerTensors) -> str:
-    """Return the beginning that the names of all matrices of a layer have in common, up to the last
-    dot or slash in it, as ``layers.0.attn.``; empty if there is none.
-    """
-    common = commonprefix(sorted(file_names(layer.parts.values())))  # noqa: RUF071
-    return common[: max(common.rfind("."), common.rfind("/")) + 1]
 
 
 def _is_sibling(name: str, module: str) -> bool:
@@ -362,7 +301,7 @@ def _changes_nothing(name: str, options: StoredOptions) -> bool:
     """
     kinds = kinds_of(name)
     return (
-        any(re.search(known, name) for known in NAMES["beside"].values())
+        bool(kinds_beside(name))
         or "attention to other tokens" in kinds
         or ("biases" in kinds and not options.biases)
         or ("norms" in kinds and options.norm == "none")

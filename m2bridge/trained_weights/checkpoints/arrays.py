@@ -1,13 +1,14 @@
 """Arrays with a name, which are read one by one, and their entries as exact numbers.
 
-A file is described first, so it may hold more than fits into memory. Each floating-point number is
-a dyadic rational. The *kind* of an array is the type of its entries, such as ``float32``, or
-``exact`` for integers and fractions, which are objects of Python in an array of NumPy.
+A file is described first, so it may hold more than fits into memory. The *kind* of an array is the
+type of its entries, such as ``float32``, or ``exact`` for integers and fractions, which are objects
+of Python in an array of NumPy. Each floating-point number is a dyadic rational; for ``bfloat16``,
+which NumPy lacks, the array itself is a float32.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -37,26 +38,13 @@ PRECISIONS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """An array with a name, which is read when it is needed.
-
-    Parameters
-    ----------
-    name : str
-    shape : tuple of int
-    kind : str
-        The type of its entries: ``float16``, ``exact`` for integers and fractions, …
-    read : callable
-        Returns the entries as a NumPy array, list, tensor, …, when they are needed; it has no
-        parameters.
-    sources : tuple of Tensor
-        The arrays from which this one is made; empty if it is an array of a file itself.
-    """
+    """An array with a name, which is read when it is needed."""
 
     name: str
     shape: tuple[int, ...]
     kind: str
-    read: Callable[[], Any]
-    sources: tuple[Tensor, ...] = ()
+    read: Callable[[], Any]  # returns the entries as a NumPy array, lists, a tensor, …
+    sources: tuple[Tensor, ...] = ()  # arrays of which it is made; empty for one of a file itself
 
     @property
     def size_text(self) -> str:
@@ -74,16 +62,14 @@ class Tensor:
 
     @property
     def file_names(self) -> frozenset[str]:
-        """The names of the arrays of a file from which this one is made; its own name if it is an
-        array of a file itself.
-        """
+        """The names of the arrays of a file from which this one is made, or its own name."""
         if not self.sources:
             return frozenset((self.name,))
         return frozenset().union(*(source.file_names for source in self.sources))
 
     def changed(self, change: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
-        """Return the tensor, of this ``shape`` and with the same name, whose entries the function
-        ``change`` makes of the entries of this one, a NumPy array, when they are read.
+        """Return the tensor of this shape, with the same name, whose entries ``change`` makes of a
+        NumPy array with the entries of this one, when they are read.
         """
         return replace(self, shape=shape, read=lambda: change(self._entries()), sources=(self,))
 
@@ -96,16 +82,8 @@ class Tensor:
 
     def array(self) -> Any:
         """Read and return the entries as a NumPy array of floats, or of integers and fractions as
-        objects.
-
-        Raises
-        ------
-        TooLargeError
-            If there are more than :data:`MAX_ARRAY_ENTRIES`.
-        InvalidCaseError
-            If an entry is not a finite real number.
-        ConversionError
-            If the array is of a file, and cannot be read.
+        objects: TooLargeError for more than :data:`MAX_ARRAY_ENTRIES`, InvalidCaseError for an
+        entry that is not a finite real number, ConversionError if the file cannot be read.
         """
         if prod(self.shape) > MAX_ARRAY_ENTRIES:
             raise TooLargeError(
@@ -126,17 +104,24 @@ class Tensor:
         return array
 
 
+def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
+    """Return the names of all arrays of a file that are among these tensors, or from which one of
+    them is made.
+    """
+    return frozenset().union(*(part.file_names for part in parts))
+
+
 def tensor(name: str, value: Any) -> Tensor:
-    """Return a value of Python as a tensor of this name: an array of NumPy or PyTorch, or lists of
-    numbers. InvalidCaseError if it is something else.
+    """Return an array of NumPy or PyTorch, or lists of numbers, as a tensor of this name;
+    InvalidCaseError for anything else.
     """
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(itself, value))
 
 
 def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
-    """Return one or more arrays of the same shape and kind as one array of this name and kind, with
-    a first index that counts them.
+    """Return arrays of the same shape and kind as one array, with a first index that
+    counts them.
     """
     first = parts[0]
 
@@ -153,32 +138,15 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededVector:
-    """What a bias, or γ or β of a norm, has to be: the words of the error that :meth:`read` raises
-    if it does not have the shape that is needed.
+    """What a bias, or γ or β of a norm, has to be, in the words of an error."""
 
-    Parameters
-    ----------
-    kind : str
-        ``bias`` or ``norm``.
-    entries : str
-        What the entries are for: ``one for each output of 'q_proj'``.
-    advice : str
-        How the vector can be left out, as a command: ``let biases be ignored``; empty if it cannot.
-    """
-
-    kind: str
-    entries: str
-    advice: str
+    kind: str  # ``bias`` or ``norm``
+    entries: str  # what the entries are for: ``one for each output of 'q_proj'``
+    advice: str  # how it can be left out, as ``let biases be ignored``; empty if it cannot
 
     def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
-        """Return the entries of the tensor ``part``, read now, as an array of this ``shape``, such
-        as (d,), or (heads, a) for biases. In the file it has this shape, or all of its entries in
-        one row.
-
-        Raises
-        ------
-        InvalidCaseError
-            If it has another shape, which is seen before anything is read.
+        """Return the entries, read now, as an array of this shape. In the file the tensor has this
+        shape, or all of its entries in one row; InvalidCaseError else, before anything is read.
         """
         if part.shape in (shape, (prod(shape),)):
             return part.array().reshape(shape)
@@ -203,15 +171,7 @@ def needed_bias(matrix: Tensor) -> NeededVector:
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
     """Return a NumPy array, a tensor of PyTorch, or lists of numbers, as a NumPy array, and its
-    kind, as the module defines it. ``name`` is for messages.
-
-    The kind may differ from the array's own type: it is ``bfloat16`` where the array is a float32,
-    and :data:`EXACT` where it has integers and fractions as objects.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is something else, its type is not read, or its rows have different lengths.
+    kind; InvalidCaseError, with this name, for anything else.
     """
     if hasattr(value, "detach"):  # PyTorch
         value = value.detach().cpu()
@@ -227,18 +187,13 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
 
 
 def torch_kind(value: Any) -> str:
-    """Return the type of the entries of a tensor of PyTorch, without the name of the library, as
-    ``bfloat16``.
-    """
+    """Return the type of the entries of a tensor of PyTorch, as ``bfloat16``."""
     return str(value.dtype).removeprefix("torch.")
 
 
 def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
-    """Return an array of NumPy as numbers of a kind that is read, and this kind.
-
-    Integers become objects of Python, and their kind is :data:`EXACT`. Floating-point numbers stay
-    as they are, and their kind is ``kind``, the type in which they were stored: for ``bfloat16``
-    the array itself is a float32. InvalidCaseError for other types; ``name`` is for its message.
+    """Return an array of NumPy as numbers of a kind that is read, and this kind; ``kind`` is the
+    type in which floating-point numbers were stored.
     """
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
@@ -252,11 +207,9 @@ def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Return lists of numbers as an array, and its kind, in which all numbers are exact.
-
-    The kind is ``float16`` or ``float32`` where all are such numbers of NumPy; ``float64`` where
-    all are floats, or integers among floats that a float64 holds exactly; else :data:`EXACT`, of
-    fractions as objects. ``name`` is for messages.
+    """Return lists of numbers as an array, and its kind, in which all numbers are exact:
+    ``float16`` or ``float32`` where all are such numbers of NumPy; ``float64`` where all are
+    floats, or integers among floats that a float64 holds exactly; else :data:`EXACT`.
     """
     try:
         array = numpy.array(value, dtype=object)
@@ -301,9 +254,7 @@ def _entry_that_is_no_number(value: Any) -> str:
 
 
 def is_float(entry: Any) -> bool:
-    """Return whether an entry is a floating-point number of Python, or one of NumPy that a float64
-    holds exactly.
-    """
+    """Return whether an entry is a floating-point number that a float64 holds exactly."""
     # A float64 of NumPy is a float of Python.
     return isinstance(entry, float | numpy.float16 | numpy.float32)
 
@@ -314,10 +265,9 @@ def _is_exact_as_float(entry: Any) -> bool:
 
 
 def _exact(entry: Any) -> Fraction:
-    """Return a number, or a text with a decimal, as the fraction that it is exactly.
-
-    Raises TypeError for a bool; TypeError, ValueError, AttributeError or OverflowError for what is
-    not a finite number; and ConversionError for another text.
+    """Return a number, or a text with a decimal, as the fraction that it is exactly;
+    ConversionError for another text, TypeError, ValueError, AttributeError or OverflowError for
+    anything else.
     """
     if isinstance(entry, str):
         return read_rational(entry)
@@ -337,16 +287,12 @@ def _exact(entry: Any) -> Fraction:
 
 
 def itself(value: Any) -> Any:
-    """Return the value. With its value as argument this is ``read`` of a tensor whose entries need
-    not be read from a file.
-    """
+    """Return the value: ``read`` of a tensor whose entries need not be read from a file."""
     return value
 
 
 def dyadic(array: Any) -> tuple[Any, Any]:
-    """Return two arrays of integers w and e, of 64 bits, such that the entries of a floating-point
-    array are w·2^e exactly.
-    """
+    """Return arrays of integers w and e of 64 bits such that the entries are w·2^e exactly."""
     # Each entry is m·2^n with 1/2 ≤ |m| < 1, or m = 0, and m has at most 53 bits: m·2^53 is an
     # integer.
     mantissa, exponent = numpy.frexp(array.astype(float))
@@ -354,13 +300,8 @@ def dyadic(array: Any) -> tuple[Any, Any]:
 
 
 def modular(array: Any) -> Any:
-    """Return the entries of an array, floats, or integers and fractions as objects, modulo
-    :data:`LARGE_PRIME`, as integers of 64 bits from 0 on.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the prime divides a denominator.
+    """Return the entries modulo :data:`LARGE_PRIME`, as integers of 64 bits from 0 on;
+    InvalidCaseError if the prime divides a denominator.
     """
     if array.dtype == object:
         entries = [_residue(number) for number in array.flat]
@@ -387,24 +328,7 @@ def _residue(number: Any) -> int:
 
 
 def as_fractions(array: Any) -> Any:
-    """Return the entries of an array, floats, or integers and fractions as objects, as an array of
-    fractions, exactly.
-    """
+    """Return the entries of an array, floats or exact ones, as an array of fractions, exactly."""
     if array.dtype != object:
         array = array.astype(float)
     return numpy.frompyfunc(Fraction, 1, 1)(array)
-
-
-def without_last_word(module: str, separators: str = "./") -> str:
-    """Return the path of the module around a module: ``layers.0.`` for ``layers.0.attn.``, and the
-    empty text for ``attn.``.
-
-    Paths end with one of the ``separators``. A text that does not, or that ends with several, is
-    not a path, and is returned as it is. (A regular expression would take a time that grows with
-    the square of the length.)
-    """
-    path = module[:-1]
-    if module[-1:] not in tuple(separators) or path[-1:] in ("", *separators):
-        return module
-    end_of_outer = max(path.rfind(separator) for separator in separators) + 1
-    return module[:end_of_outer]

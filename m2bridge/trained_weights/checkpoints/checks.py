@@ -18,9 +18,10 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     read_architecture,
     text_model,
 )
+from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.layouts import StoredAs, in_out_by_output, in_out_by_shape
-from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 Layers = Iterable[LayerTensors]
 
@@ -149,7 +150,8 @@ def check_factors(layers: Layers, available: Iterable[str]) -> None:
             continue
         for layer in layers:
             norm = layer.norm
-            if norm is None or norm.adds_one or norm.kind != row["kind"]:
+            # A norm of a kind such as ``rms1`` is known to multiply by 1 + γ.
+            if norm is None or norm.kind != row["kind"]:
                 continue
             if re.search(row["norm"], norm.gamma.name):
                 raise InvalidCaseError("norm", f"{norm.gamma.quoted} {row['asks']}")

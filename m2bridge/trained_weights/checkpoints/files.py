@@ -1,27 +1,46 @@
 """The named arrays of numbers in files, in folders of files, and in Python.
 
+A file is described first: a ``Tensor`` has a name, a shape, a type, and a function ``read`` that
+returns its entries when they are needed. Formats are those of NumPy, safetensors, PyTorch and JSON.
+Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``.
+Arrays of types that are not read are refused only where their entries are needed.
+
 What belongs together is read together: the files that an index names, and all *shards* of a model,
-the several files into which it is divided, as ``model-00001-of-00002.safetensors``. A ``Tensor`` is
-an array with its name and shape; its entries are read when they are needed.
+the several files into which it is divided, as ``model-00001-of-00002.safetensors``. A name may not
+stand in two of them.
+
+What cannot be read is a ConversionError, with the name of the file and what to give in its place;
+a missing package a MethodUnavailableError. Readers of formats raise what :data:`_UNREADABLE` has.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import re
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from m2bridge.convert import MAX_ARRAYS_JSON_BYTES
+import numpy
+
+from m2bridge.convert import (
+    MAX_ARRAY_DIMENSIONS,
+    MAX_ARRAYS_JSON_BYTES,
+    MAX_NPY_HEADER_BYTES,
+    MAX_NUMBER_DIGITS,
+)
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.reading import check_readable, opened, unquoted
-from m2bridge.trained_weights.checkpoints.arrays import Tensor, tensor
-from m2bridge.trained_weights.checkpoints.formats import READERS, flattened
+from m2bridge.limits import library
+from m2bridge.reading import check_readable, openable, opened, unquoted
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, torch_kind
 
 _UNREADABLE: tuple[type[Exception], ...] = (
     OSError,
@@ -42,17 +61,7 @@ _OF_FOLDERS = (".safetensors", ".npy", ".npz")
 
 def tensors(source: Any) -> dict[str, Tensor]:
     """Return by their names the arrays of a file, of a folder of files, or of a mapping from names
-    to arrays, which may be nested. Entries of files are read later.
-
-    Raises
-    ------
-    ConversionError
-        If a file cannot be read, its ending is not known, it holds something else, or two arrays
-        have one name.
-    InvalidCaseError
-        If the source is none of these, or an entry of a mapping is no array of numbers.
-    MethodUnavailableError
-        If a package is missing that reads such files.
+    to arrays, which may be nested; InvalidCaseError for any other source, or entries of a mapping.
     """
     if isinstance(source, Mapping):
         return _by_name(tensor(name, value) for name, value in flattened(source))
@@ -72,14 +81,8 @@ def tensors(source: Any) -> dict[str, Tensor]:
 
 
 def _arrays_of_folder(folder: Path) -> dict[str, Tensor]:
-    """Return by their names the arrays of the model in a folder: those that its index names, else
-    those of its files .safetensors, .npz and .npy.
-
-    Raises
-    ------
-    ConversionError
-        If the folder has several indices, or neither an index nor such files, or a file of the
-        model is missing or cannot be read.
+    """Return the arrays of the model in a folder: those that its index names, else those of its
+    files .safetensors, .npz and .npy.
     """
     files_of_folder = sorted(folder.iterdir())
     indices = [file for file in files_of_folder if file.name.endswith(_INDEX_IN_FOLDER)]
@@ -96,14 +99,8 @@ def _arrays_of_folder(folder: Path) -> dict[str, Tensor]:
 
 
 def _arrays_of_only_model(index: Path, files: Sequence[Path]) -> dict[str, Tensor]:
-    """Return by their names the arrays of the files that the index of a folder names, if none of
-    its other ``files`` has arrays of the same names.
-
-    Raises
-    ------
-    ConversionError
-        If one has, as where a model was saved again and its former index stayed; or a file that the
-        index names is missing.
+    """Return the arrays of the files that the index of a folder names, if none of its other
+    ``files`` has arrays of the same names, as where a model was saved again.
     """
     named = _with_name_in_errors(index, partial(_read_index, index))
     shards = set(named.values())
@@ -131,9 +128,7 @@ _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 
 
 def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the arrays of several files by their names; ConversionError if a file cannot be read,
-    or two arrays have the same name.
-    """
+    """Return the arrays of several files by their names."""
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
@@ -149,12 +144,7 @@ def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
 def _of_one_model(files: Sequence[Path]) -> list[Path]:
     """Return those ``files`` of a folder that are one model: without a second copy of it under
     other names, and without an adapter, unless nothing else is there. If one shard of the model is
-    among them, all are.
-
-    Raises
-    ------
-    ConversionError
-        If a shard is missing.
+    among them, all have to be.
     """
     chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
     # An adapter changes another model, and is merged only if the option ``adapter`` names it. A
@@ -174,10 +164,8 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
 
 
 def _names_of_shards(name: str) -> Iterator[str]:
-    """Yield the names of all files among which a model is divided, by the name of one of them, as
-    ``model-00001-of-00002.safetensors``; nothing for the name of a file that is not a shard.
-
-    At most :data:`MOST_SHARDS` names are yielded.
+    """Yield the names of all files, at most :data:`MOST_SHARDS`, among which a model is divided, by
+    the name of one of them; nothing for the name of a file that is not a shard.
     """
     match = _SHARD.fullmatch(name)
     if match is None:
@@ -201,9 +189,7 @@ def _missing(shard: str, folder: Path) -> str:
 
 
 def _check_is_whole(path: Path) -> None:
-    """Check that a file is not one of several among which a model is divided; ConversionError if it
-    is, with what to give in its place.
-    """
+    """Check that a file is not one of several among which a model is divided."""
     # Each of several such files has some rows, or columns, of all matrices.
     if re.fullmatch(r"consolidated\.\d+\.pth", path.name):
         parts = sorted(path.parent.glob("consolidated.[0-9]*.pth"))
@@ -221,14 +207,8 @@ def _check_is_whole(path: Path) -> None:
 
 
 def _arrays_of_index(index: Path) -> dict[str, Tensor]:
-    """Return by their names the arrays of the files that an index names, all of which stand in its
-    folder. Arrays in these files that the index does not name are returned, too.
-
-    Raises
-    ------
-    ConversionError
-        If the file is not an index, or names a file elsewhere, or one of the files, or an array
-        that should be in it, is missing.
+    """Return the arrays of the files that an index names, all of which stand in its folder. Arrays
+    in these files that the index does not name are returned, too.
     """
     # The name of the file of each array.
     file_of: dict[str, str] = _with_name_in_errors(index, partial(_read_index, index))
@@ -248,9 +228,7 @@ def _arrays_of_index(index: Path) -> dict[str, Tensor]:
 
 
 def _read_index(index: Path) -> dict[str, str]:
-    """Return the names of files by the names of the arrays in them, as an index says;
-    ConversionError if the file is not an index.
-    """
+    """Return the names of files by the names of the arrays in them, as an index says."""
     content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
     files = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
@@ -263,9 +241,7 @@ MAX_ARRAY_NAME_CHARS = 100_000
 
 
 def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their names; ConversionError if two have the same name, as it is not
-    known which of them is meant, or if a name is very long.
-    """
+    """Return the arrays by their names, if no two have the same one and none is very long."""
     found: dict[str, Tensor] = {}
     for item in items:
         if len(item.name) > MAX_ARRAY_NAME_CHARS:
@@ -280,36 +256,8 @@ def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
 
 
 def _arrays_of_file(path: Path) -> dict[str, Tensor]:
-    """Return the arrays of a file by their names; entries are read later.
-
-    Raises
-    ------
-    ConversionError
-        If there is no such file, its kind is not read, or it is damaged or holds no arrays. An
-        array whose entries are damaged raises it later, when it is read.
-    """
+    """Return the arrays of a file by their names, by the ending of its name."""
     check_readable(path)
-    reader = _reader_of(path)
-    _with_name_in_errors(path, lambda: _check_is_no_pointer(path))
-    found: dict[str, Tensor] = _with_name_in_errors(path, lambda: _by_name(reader(path)))
-    for name, item in found.items():
-        # The entries are read later, and may be damaged although the header is not: then, too,
-        # errors have the name of the file.
-        found[name] = replace(item, read=partial(_with_name_in_errors, path, item.read))
-    if not found:
-        raise ConversionError(f"'{path}' holds no arrays")
-    return found
-
-
-def _reader_of(path: Path) -> Callable[[Path], Iterator[Tensor]]:
-    """Return the function that yields the arrays of a file of this kind, by the ending of its name.
-
-    Raises
-    ------
-    ConversionError
-        If there is no such file, it is empty, or it is of a kind that is not read; with what to
-        give in its place where that is known.
-    """
     if not path.exists():
         raise ConversionError(f"there is no file '{path}'")
     if not path.is_file():
@@ -325,7 +273,15 @@ def _reader_of(path: Path) -> Callable[[Path], Iterator[Tensor]]:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
-    return reader
+    _with_name_in_errors(path, lambda: _check_is_no_pointer(path))
+    found: dict[str, Tensor] = _with_name_in_errors(path, lambda: _by_name(reader(path)))
+    for name, item in found.items():
+        # The entries are read later, and may be damaged although the header is not: then, too,
+        # errors have the name of the file.
+        found[name] = replace(item, read=partial(_with_name_in_errors, path, item.read))
+    if not found:
+        raise ConversionError(f"'{path}' holds no arrays")
+    return found
 
 
 _CONFIGURATIONS = ("config.json", "params.json", "adapter_config.json")
@@ -343,8 +299,7 @@ _OTHER_FILES = {
 
 def _check_is_no_pointer(path: Path) -> None:
     """Check by its first bytes that a file is neither a pointer of git-lfs, which git has in place
-    of a large file, nor a page of a server, nor in the format of llama.cpp or PyTorch under another
-    ending; ConversionError if it is.
+    of a large file, nor a page of a server, nor of another format than its ending says.
     """
     with open(opened(path), "rb") as stream:
         begin = stream.read(512)
@@ -369,8 +324,8 @@ def _check_is_no_pointer(path: Path) -> None:
 
 
 def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
-    """Return what the function ``read``, which reads the file ``path``, returns; if it raises one
-    of :data:`_UNREADABLE`, raise a ConversionError in one line with the name of the file.
+    """Return what ``read`` returns; what it raises about the file becomes a ConversionError in one
+    line with the name of the file.
     """
     try:
         # In a process that may read some folders only, errors do not quote what is in files.
@@ -381,3 +336,267 @@ def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
         # An error without a message is said by its type.
         message = first_line or type(reason).__name__
         raise ConversionError(f"'{path}' cannot be read: {message:.200}") from None
+
+
+def _npy(path: Path) -> Iterator[Tensor]:
+    """Yield the one array of a file .npy, with the name of the file without .npy."""
+    with open(opened(path), "rb") as stream:
+        header = _read_header(stream)
+        whole = stream.tell() + prod(header.shape) * header.dtype.itemsize
+    size = path.stat().st_size
+    if size < whole and header.dtype.kind in _OF_NUMBERS:
+        raise ConversionError(_incomplete(size, str(whole)))
+    read = _reader_of_numbers(path.stem, header.dtype, partial(_mapped, path))
+    yield Tensor(path.stem, header.shape, header.dtype.name, read)
+
+
+def _mapped(path: Path) -> Any:
+    """Return the array of a file .npy, mapped into memory: only those of its entries are read from
+    the file that are used.
+    """
+    with openable(path) as name:
+        return numpy.load(name, mmap_mode="r", allow_pickle=False)
+
+
+def _npz(path: Path) -> Iterator[Tensor]:
+    """Yield the arrays of a file .npz, a ZIP archive of files .npy."""
+    _check_is_whole_archive(path)
+    with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                header = _read_header(stream)
+            name = member.removesuffix(".npy")
+            read = _reader_of_numbers(name, header.dtype, partial(_member, path, name))
+            yield Tensor(name, header.shape, header.dtype.name, read)
+
+
+def _check_is_whole_archive(path: Path) -> None:
+    """Check that a file that begins as a ZIP archive ends as one, with a table of its members."""
+    with open(opened(path), "rb") as file:
+        begin = file.read(2)
+        if begin == b"PK" and not zipfile.is_zipfile(file):
+            raise ConversionError(
+                "the download is incomplete: the archive has no table of its members at its end"
+            )
+
+
+def _member(path: Path, name: str) -> Any:
+    """Return the entries of the array of this name in a file .npz."""
+    with open(opened(path), "rb") as file, numpy.load(file, allow_pickle=False) as archive:
+        return archive[name]
+
+
+_OF_NUMBERS = "biufc"
+"""The kinds of types of NumPy of Booleans, integers, floats and complex numbers."""
+
+
+def _reader_of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the function ``read`` for an array of numbers, and else one that refuses the type;
+    Booleans and complex numbers are refused by their entries.
+    """
+    return read if dtype.kind in _OF_NUMBERS else partial(_refuse, name, dtype.name)
+
+
+def _refuse(name: str, kind: str) -> Any:
+    """Refuse an array of a type that is not read: ``read`` of its tensor."""
+    kinds = "float16, bfloat16, float32, float64 and integers are read"
+    advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
+    raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
+
+
+class _Header(NamedTuple):
+    """What the header of a file .npy says: the shape, and the type of NumPy, of the array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def _read_header(stream: Any) -> _Header:
+    """Return what the header of a file .npy, read from this stream, says; the entries behind it
+    need not be there.
+    """
+    # Six bytes that say that it is such a file, then the two numbers of the version.
+    start = stream.read(8)
+    if start[:6] != b"\x93NUMPY":
+        raise ConversionError("it is not an array of NumPy")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
+    # Next is the length of the header, in 2 bytes, or in 4 from version 2 on.
+    size = stream.read(2 if version == 1 else 4)
+    length = int.from_bytes(size, "little")
+    if length > MAX_NPY_HEADER_BYTES:
+        raise ConversionError(
+            f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
+        )
+    # Version 3 differs from 2 only in that the text is UTF-8.
+    read = numpy.lib.format.read_array_header_1_0
+    if version > 1:
+        read = numpy.lib.format.read_array_header_2_0
+    try:
+        # The function of NumPy that parses the header reads its length, too.
+        shape, _is_by_columns, dtype = read(io.BytesIO(size + stream.read(length)))
+    except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError, TypeError):
+        # The header is a Python expression: what its parser says of other text, or of deep
+        # brackets.
+        raise ConversionError("its header is not one of NumPy") from None
+    if dtype.hasobject:
+        raise ConversionError("it holds Python objects, which are never unpickled")
+    if len(shape) > MAX_ARRAY_DIMENSIONS:
+        raise ConversionError(
+            f"it has {len(shape)} dimensions; at most {MAX_ARRAY_DIMENSIONS} are read"
+        )
+    if any(type(number) is not int or number < 0 for number in shape):
+        raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
+    return _Header(shape, dtype)
+
+
+_READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64"}
+_READ_OF_SAFETENSORS |= {"I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}
+"""The types that NumPy has, with ml_dtypes; not the floating-point types of 8, 6 and 4 bits."""
+
+
+def _safetensors(path: Path) -> Iterator[Tensor]:
+    """Yield the arrays of a file .safetensors, by its header; entries are read later."""
+    import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
+    import safetensors
+
+    try:
+        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
+            for name in file.keys():  # noqa: SIM118  (no mapping)
+                part = file.get_slice(name)
+                kind = part.get_dtype()
+                # Other types are refused only where their array is needed.
+                read = partial(_refuse, name, kind)
+                if kind in _READ_OF_SAFETENSORS:
+                    # F16 is called float16, and BF16 bfloat16.
+                    kind = kind.replace("BF", "bfloat").replace("F", "float")
+                    read = partial(_entries_in_safetensors, path, name)
+                yield Tensor(name, tuple(part.get_shape()), kind, read)
+    except safetensors.SafetensorError as reason:
+        raise ConversionError(_what_is_missing(path) or str(reason)) from None
+
+
+def _what_is_missing(path: Path) -> str:
+    """Return a clause on how many bytes are missing at the end of a file .safetensors, which begins
+    with the length of its header and the header, which says where arrays end; or empty.
+    """
+    size = path.stat().st_size
+    with open(opened(path), "rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = stream.read(min(length, MAX_SAFETENSORS_HEADER_BYTES))
+    # Other files begin with other bytes.
+    if size > 8 and header[:1] != b"{":
+        return ""
+    if length <= MAX_SAFETENSORS_HEADER_BYTES and size < 8 + length:
+        return _incomplete(size, f"{8 + length} of its header alone")
+    try:
+        parts = json.loads(header)
+        ends = [part["data_offsets"][1] for name, part in parts.items() if name != "__metadata__"]
+        whole = 8 + length + max(ends, default=0)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return ""
+    return _incomplete(size, str(whole)) if size < whole else ""
+
+
+def _incomplete(size: int, whole: str) -> str:
+    """Return the message about a file of ``size`` bytes that should have more of them."""
+    return f"the download is incomplete: the file has {size} bytes, and should have {whole}"
+
+
+MAX_SAFETENSORS_HEADER_BYTES = 100_000_000
+"""The largest header of a file .safetensors, by its format."""
+
+
+def _entries_in_safetensors(path: Path, name: str) -> Any:
+    """Return the entries of the array of this name in a file .safetensors."""
+    import safetensors
+
+    with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
+        return file.get_tensor(name)
+
+
+def _pytorch(path: Path) -> Iterator[Tensor]:
+    """Yield the tensors of a state dict of PyTorch, which is all of a file, or stands with other
+    things in a checkpoint of training; numbers and texts are left out.
+    """
+    content = _weights_first(_unpickled_tensors(path))
+    if not isinstance(content, dict):
+        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
+    for name, value in flattened(content):
+        # Only tensors of PyTorch are taken, as a checkpoint has numbers and texts beside them.
+        if hasattr(value, "detach"):
+            yield Tensor(name, tuple(value.shape), torch_kind(value), partial(itself, value))
+
+
+def _unpickled_tensors(path: Path) -> Any:
+    """Return what a file of PyTorch holds: tensors, numbers and texts in nested dictionaries and
+    lists; nothing else is unpickled.
+    """
+    need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
+    torch = library("torch", need)
+    with open(opened(path), "rb") as stream:
+        begin = stream.read(2)
+    if begin not in (b"PK", b"\x80\x02"):
+        raise ConversionError("it is not a file of torch.save")
+    _check_is_whole_archive(path)
+    mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
+    try:
+        with openable(path) as name:
+            return torch.load(name, map_location="cpu", weights_only=True, mmap=mapped)
+    except Exception as reason:  # torch raises errors of many kinds
+        message = (
+            "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"
+            " alone"
+        )
+        raise ConversionError(f"{message} ({type(reason).__name__})") from None
+
+
+def _weights_first(content: Any) -> Any:
+    """Return the content of a file of PyTorch with the weights, which checkpoints of training have
+    under ``state_dict`` or ``model``, by their own names.
+    """
+    for key in ("state_dict", "model"):
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            others = {name: part for name, part in content.items() if name != key}
+            content = {**others, **content[key]}
+    return content
+
+
+def _json(path: Path) -> Iterator[Tensor]:
+    """Yield the arrays of a JSON object from names to lists, which may be nested; decimals are
+    exactly the numbers that are written, and not floats.
+    """
+    content = read_json(
+        read_text(path, MAX_ARRAYS_JSON_BYTES), parse_float=str, digits=MAX_NUMBER_DIGITS
+    )
+    if not isinstance(content, dict):
+        raise ConversionError(
+            'it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}'
+        )
+    for name, value in flattened(content):
+        yield tensor(name, value)
+
+
+def flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield pairs of a name and a value from nested mappings and lists of mappings, as
+    ``layers.0.Q`` and the value for {"layers": [{"Q": value}]}.
+    """
+    for key, value in content.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
+            value = dict(enumerate(value))
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{name}.")
+        else:
+            yield name, value
+
+
+READERS: dict[str, Callable[[Path], Iterator[Tensor]]] = {
+    ".npz": _npz,
+    ".npy": _npy,
+    ".safetensors": _safetensors,
+    ".json": _json,
+    **dict.fromkeys((".pt", ".pth", ".bin", ".ckpt"), _pytorch),
+}
+"""The functions that yield the arrays of a file, by its ending in small letters."""

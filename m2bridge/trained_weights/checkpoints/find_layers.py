@@ -1,7 +1,8 @@
 """The layers of attention of a file, with what ``config.json`` beside it says of them.
 
-What is not understood is refused: an array that belongs to a layer, and a number of heads, sides or
-a cut that neither names nor shapes nor the configuration say.
+What is not understood is an InvalidCaseError: an array that belongs to a layer, and a number of
+heads, sides, a norm or a cut that neither names nor shapes nor the configuration say. A file that
+cannot be read is a ConversionError, an array that is too large a TooLargeError.
 
 A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, their biases,
 and the norm beside it; *sides* are whether matrices have the shape (out, in) or (in, out), and a
@@ -23,13 +24,15 @@ from m2bridge.results.sheet import Sheet, Table, quoted, visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
+    configuration,
     known_architecture,
     norms_add_one,
     number_in,
     read_architecture,
     text_model,
 )
-from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.array_names import NAMES
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, file_names
 from m2bridge.trained_weights.checkpoints.checks import (
     check_entries,
     check_factors,
@@ -44,8 +47,6 @@ from m2bridge.trained_weights.checkpoints.checks import (
     check_sides,
     check_sizes,
 )
-from m2bridge.trained_weights.checkpoints.configuration import configuration
-from m2bridge.trained_weights.checkpoints.factors import with_factors
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.layouts import StoredAs, stored_as
 from m2bridge.trained_weights.checkpoints.names import (
@@ -54,28 +55,23 @@ from m2bridge.trained_weights.checkpoints.names import (
     named_layers,
     usual_layers,
 )
-from m2bridge.trained_weights.checkpoints.norms_beside import with_norms_beside
+from m2bridge.trained_weights.checkpoints.norms import norm_beside
 from m2bridge.trained_weights.checkpoints.stored import (
     dequantized,
     merged,
     refused_form,
+    with_factors,
     without_copies,
 )
-from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 
 class LayersInSource(NamedTuple):
-    """What is found in a file, a folder or a mapping.
-
-    ``layers`` are the layers of attention in their order, and ``available`` all arrays of the
-    source by their names, empty for matrices that are given by letters. ``head_count`` is the
-    number of heads of each layer that an option or config.json says; ``None`` if neither does, so
-    that shapes, or arrays beside a layer, say it, or each layer has one head.
-    """
+    """What is found in a file, a folder or a mapping."""
 
     layers: list[LayerTensors]
-    available: Mapping[str, Tensor]
-    head_count: int | None
+    available: Mapping[str, Tensor]  # all arrays; empty for matrices that are given by letters
+    head_count: int | None  # of each layer, that an option or config.json says
 
 
 def find_layers(
@@ -85,30 +81,10 @@ def find_layers(
     heads: int | None,
     options: StoredOptions | None = None,
 ) -> LayersInSource:
-    """Return the layers of attention, all arrays of the source, and the number of heads of each
-    layer. Either a source or matrices are given.
-
-    Parameters
-    ----------
-    source : path, mapping or None
-        A file, a folder, or a mapping from names to arrays.
-    matrices : dict
-        Matrices that are given by their letters K, Q, V, A, O; ``None`` for those that are not.
-    names : dict
-        Given names of arrays by the options ``query``, ``key``, ``value``, ``stacked`` and
-        ``output``; ``None`` for those that are not given.
-    heads : int or None
-        The number of heads that is given.
-    options : StoredOptions or None
-        How weights are stored, and what is left out; ``None`` for what is usual.
-
-    Raises
-    ------
-    InvalidCaseError
-        If an array that belongs to a layer is not understood, or what is known of a layer does not
-        fit.
-    ConversionError, MethodUnavailableError, TooLargeError
-        If a file cannot be read, a package for it is missing, or an array is too large.
+    """Return the layers of attention in a file, a folder, or a mapping from names to arrays, the
+    source; or the layer of ``matrices`` by the letters K, Q, V, A, O, of which those that are not
+    given are ``None``. Names of arrays are given by the options ``query``, ``key``, ``value``,
+    ``stacked`` and ``output``, or ``None``.
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
@@ -151,7 +127,7 @@ def find_layers(
         check_same_tokens(layers)
         check_accounted(layers, weights, options)
     check_queries(layers)
-    layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
+    layers = _with_norms_beside(layers, weights, options.norm, architecture)
     # Without config.json and option, names have to say what norms are.
     if architecture is None and options.norm is None:
         check_norms(layers)
@@ -167,10 +143,7 @@ def find_layers(
     if architecture is not None:
         layers = [_as_in(architecture, layer, said) for layer in layers]
     if norms_add_one(config):
-        layers = [
-            replace(layer, norm=layer.norm and replace(layer.norm, adds_one=True))
-            for layer in layers
-        ]
+        layers = [replace(layer, norm=layer.norm and layer.norm.adding_one()) for layer in layers]
     return LayersInSource(layers, available=available, head_count=head_count)
 
 
@@ -235,22 +208,39 @@ def _with_its_heads(
     return layer
 
 
+def _with_norms_beside(
+    layers: list[LayerTensors],
+    weights: Mapping[str, Tensor],
+    norm: str | None,
+    architecture: Architecture | None,
+) -> list[LayerTensors]:
+    """Return the layers, of which those whose norm no rule of names shows have the norm beside them
+    that the option ``norm``, or else the architecture, says to be before them.
+    """
+    kind = norm
+    if norm is None and architecture is not None:
+        # A norm after a layer changes nothing of what the layer determines.
+        kind = architecture.norm if architecture.norm_place == "pre" else "none"
+    if kind == "none":
+        return layers
+    used = file_names(part for layer in layers for part in layer.all_tensors())
+    found = []
+    for layer in layers:
+        # One head was taken out of its model.
+        if layer.norm is None and not layer.is_one_head:
+            own = norm_beside(layer.name, layer.parts, weights, used, kind)
+            layer = replace(layer, norm=own)
+        found.append(layer)
+    return found
+
+
 def _as_in(architecture: Architecture, layer: LayerTensors, said: StoredAs) -> LayerTensors:
     """Return the layer with what its architecture says of the number of keys, of the kind and place
     of its norm, and of the cut of one array, unless a user has ``said`` it.
     """
     norm = layer.norm
     if norm is not None and architecture.norm is not None:
-        # A norm with β is a LayerNorm whatever is said. What names leave open, or take for granted,
-        # is said by the configuration.
-        is_layer_norm = norm.beta is not None or architecture.norm.startswith("layer")
-        norm = replace(
-            norm,
-            kind="layer" if is_layer_norm else "rms",
-            place="pre" if architecture.norm_place == "before" else "post",
-            asks="",
-            assumed="",
-        )
+        norm = norm.in_model(architecture.norm, architecture.norm_place)
     cut = layer.cut
     if said.cut is None and layer.is_stacked:
         cut = architecture.cut or layer.cut

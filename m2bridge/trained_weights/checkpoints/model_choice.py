@@ -2,7 +2,8 @@
 
 Without a config.json the names of all arrays may be those of a known model. An option that is given
 wins over the architecture. Without both the weights are those of lightning attention without skip
-connections, the algebraic model of the paper, and the first line says so.
+connections, the algebraic model of the paper, and the first line says so. Options are ``None`` if
+they are not given; a norm that an option says is before the layers.
 """
 
 from __future__ import annotations
@@ -24,81 +25,48 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     unknown_model,
     what_changes_scores,
 )
+from m2bridge.trained_weights.checkpoints.norms import norm_title
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
 """By the words of the option ``--as`` the normalization of the scores."""
-_NORMS = {"layer": "LayerNorm", "layer1": "LayerNorm", "rms": "RMSNorm", "rms1": "RMSNorm"}
-"""The usual names of norms, by their kind; a 1 at its end says that they multiply by 1 + γ."""
-_PARTLY_ROTATED = {"GPT-J", "GPT-NeoX", "CodeGen", "ChatGLM2", "Phi", "StableLM"}
-_PARTLY_ROTATED |= {"GLM", "GLM-4", "Nemotron", "Persimmon"}
-"""Architectures that rotate a part of the coordinates of queries and keys only."""
 _KEYS_OF_ROTATED_PART = ("rotary_pct", "partial_rotary_factor", "rotary_dim")
 """Keys of config.json that say which part of the coordinates is rotated, or how many are."""
+_ALGEBRAIC_MODEL = Architecture(
+    name="",
+    softmax=False,
+    skip=False,
+    norm=None,
+    norm_place="pre",
+    rotary=False,
+    heads=None,
+    key_value_heads=None,
+    head_size=None,
+    tied_embeddings=False,
+)
+"""What layers are without a known architecture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """The model that weights are taken for.
+    """The model that weights are taken for."""
 
-    Parameters
-    ----------
-    name : str
-        The name of the architecture; empty if none is known, or the option ``--as`` asks for the
-        layers alone.
-    softmax : bool
-        Whether scores are normalized by softmax.
-    skip : bool
-        Whether layers add their inputs to their outputs.
-    rotary : bool
-        Whether queries and keys are rotated by positions, in all of their coordinates; only then
-        positions are counted.
-    norm : str
-        The norm and its place in words, as ``LayerNorm before``; empty if there is none, or no
-        architecture is known.
-    is_said : bool
-        Whether an option or an architecture says if scores are normalized; else they are taken for
-        scores without softmax.
-    rotary_left_out : bool
-        Whether the architecture has rotary positions that are not counted, as only some coordinates
-        are rotated, or may be.
-    positions : str
-        What else in its scores depends on positions, as ``ALiBi``, and is left out; or empty.
-    by_names : bool
-        Whether the architecture is known by the names of arrays alone.
-    window : int or None
-        The number of tokens before it to which a token attends; ``None`` if it attends to all.
-    tied_embeddings : bool
-        Whether the architecture has one matrix for embeddings and outputs.
-    norm_of_ones : str
-        The kind of a norm before the layers whose γ is 1, as it is not trained; empty if there is
-        none.
-    layers : int or None
-        The number of layers that config.json says; ``None`` if it says none.
-    epsilon : Fraction or None
-        The number that norms add to the variance, if config.json says it.
-    unknown : str
-        The ``model_type`` that config.json says, of which no architecture is known; or empty.
-    unlike_file : tuple of str
-        What the file says of layers and is not in this model, in nouns, as ``skip connections``.
-    """
-
-    name: str
+    name: str  # of the architecture; empty if none is known, or for the layers alone (``--as``)
     softmax: bool
     skip: bool
-    rotary: bool
-    norm: str
-    is_said: bool
-    rotary_left_out: bool
-    positions: str = ""
-    by_names: bool = False
-    window: int | None = None
-    tied_embeddings: bool = False
-    norm_of_ones: str = ""
-    layers: int | None = None
-    unknown: str = ""
-    epsilon: Fraction | None = None
-    unlike_file: tuple[str, ...] = ()
+    rotary: bool  # only if all coordinates are rotated: then positions are counted
+    norm: str  # with its place, as ``LayerNorm before``; empty without one, or an architecture
+    is_said: bool  # whether an option or an architecture says if scores are normalized
+    rotary_left_out: bool  # whether some coordinates are rotated, or may be
+    positions: str = ""  # what else in its scores depends on positions, and is left out
+    by_names: bool = False  # whether it is known by the names of arrays alone
+    window: int | None = None  # the number of tokens before it to which a token attends
+    tied_embeddings: bool = False  # whether it has one matrix for embeddings and outputs
+    norm_of_ones: str = ""  # the kind of a norm before the layers that is not trained
+    layers: int | None = None  # the number of layers that config.json says
+    unknown: str = ""  # the ``model_type`` in config.json of which no architecture is known
+    epsilon: Fraction | None = None  # what norms add to the variance, if config.json says it
+    unlike_file: tuple[str, ...] = ()  # what the file says, and is not in this model, in nouns
 
     @classmethod
     def of(
@@ -112,77 +80,69 @@ class ModelChoice:
         skip: bool | None,
         norm: str | None,
     ) -> Self:
-        """Return the model that config.json, the names of arrays and options say.
-
-        Parameters
-        ----------
-        config : mapping
-            The content of config.json, empty if there is none.
-        names : iterable of str
-            The names of all arrays, by which the model is known where there is no config.json.
-        has_norms : bool
-            Whether layers have the arrays of a norm.
-        kind : str or None
-            ``lightning`` or ``softmax``: these layers alone, whatever config.json says.
-        normalization, skip, norm
-            Options; ``None`` if they are not given.
-
-        Raises
-        ------
-        InvalidCaseError
-            If two options contradict each other, or config.json says that scores are other
-            functions of the tokens than those of this model.
+        """Return the model that config.json, the names of all arrays and options say; with the
+        option ``kind``, ``lightning`` or ``softmax``, the layers alone, whatever config.json says.
+        ``has_norms`` is whether layers have the arrays of a norm.
         """
-        normalization = _said_normalization(kind, normalization)
+        if kind is not None:
+            if normalization not in (None, KINDS[kind]):
+                raise InvalidCaseError(
+                    "normalization",
+                    f"{normalization} contradicts --as {kind}: leave one of them out",
+                )
+            normalization = KINDS[kind]
         of_file = known_architecture(config, names)
-        # With ``kind`` these layers alone are analysed, whatever the file says.
-        architecture = None
-        if kind is None:
-            architecture = of_file
-            _check_scores(config, architecture)
-        if architecture is None:
-            softmax = normalization == "softmax"
-            return cls(
-                name="",
-                softmax=softmax,
-                skip=bool(skip),
-                rotary=False,
-                norm="",
-                is_said=normalization is not None,
-                rotary_left_out=False,
-                unknown=unknown_model(config) if kind is None else "",
-                epsilon=norm_epsilon(config),
-                window=attention_window(config),
-                layers=number_of_layers(config),
-                unlike_file=_unlike_file(
-                    config, of_file, softmax=softmax, skip=bool(skip), rotary=False, norm=norm
-                ),
+        # Clauses on what makes scores other functions of the tokens than in the model here.
+        changes = what_changes_scores(config) or (of_file.changes if of_file else "")
+        if kind is None and changes:
+            raise InvalidCaseError(
+                "as_",
+                f"{changes}, which is not in the model here: say softmax, or lightning, for the"
+                " layers without it",
             )
-        rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
-        softmax = architecture.softmax if normalization is None else normalization == "softmax"
-        skip = architecture.skip if skip is None else skip
-        norm_words = _norm_words(architecture, norm, has_norms=has_norms)
-        unlike_file = _unlike_file(
-            config, architecture, softmax=softmax, skip=skip, rotary=rotates_all, norm=norm
-        )
-        if norm_words.endswith(_MISSING):
-            unlike_file += (f"the {norm_words.removesuffix(_MISSING)} each layer",)
+        known = of_file if kind is None else None
+        model = known or _ALGEBRAIC_MODEL
+        rotates_all = model.rotary and not _rotates_a_part(model, config)
+        softmax = model.softmax if normalization is None else normalization == "softmax"
+        skip = model.skip if skip is None else skip
+        # What the file says and this model has not, in nouns.
+        unlike_file = []
+        if of_file is not None:
+            norm_is_other = norm is not None and (norm, "pre") != (of_file.norm, of_file.norm_place)
+            differences = {
+                "softmax": of_file.softmax and not softmax,
+                "skip connections": of_file.skip and not skip,
+                "rotary positions": of_file.rotary and not rotates_all,
+                of_file.positions: of_file.positions != "",
+                f"the {of_file.norm_words} each layer": of_file.norm is not None and norm_is_other,
+            }
+            unlike_file += [noun for noun, is_other in differences.items() if is_other]
+        if changes:
+            unlike_file.append("what else changes its scores")
+        norm_words = model.norm_words
+        if norm is not None and known is not None:
+            norm_words = "" if norm == "none" else f"{norm_title(norm)} before"
+        elif norm_words and model.norm_has_arrays and not has_norms:
+            unlike_file.append(f"the {norm_words} each layer")
+            norm_words += " left out, as its arrays are missing"
         return cls(
-            name=architecture.name,
+            name=model.name,
             softmax=softmax,
             skip=skip,
             rotary=rotates_all,
             norm=norm_words,
-            is_said=True,
-            rotary_left_out=architecture.rotary and not rotates_all,
-            positions=architecture.positions,
-            by_names=architecture.by_names,
+            is_said=known is not None or normalization is not None,
+            rotary_left_out=model.rotary and not rotates_all,
+            positions=model.positions,
+            by_names=model.by_names,
             window=attention_window(config),
-            tied_embeddings=architecture.tied_embeddings,
-            norm_of_ones=_norm_of_ones(architecture, norm),
+            tied_embeddings=model.tied_embeddings,
+            # An option says a different norm, or that there is none.
+            norm_of_ones="" if norm is not None or model.norm_has_arrays else model.norm or "",
             layers=number_of_layers(config),
+            unknown=unknown_model(config) if kind is None else "",
             epsilon=norm_epsilon(config),
-            unlike_file=unlike_file,
+            unlike_file=tuple(unlike_file),
         )
 
     def left_out(self, layers: int) -> tuple[str, ...]:
@@ -223,8 +183,7 @@ class ModelChoice:
 
     def remarks(self, layers: int) -> tuple[str, ...]:
         """Return remarks, as sentences, where the results hold for a part of the model only: for
-        the ``layers`` layers of the file, if config.json says more; or for no more tokens than a
-        token attends to, if config.json says such a limit.
+        the ``layers`` layers of the file, or for no more tokens than a token attends to.
         """
         found = []
         if self.layers is not None and layers < self.layers:
@@ -242,10 +201,8 @@ class ModelChoice:
 
     @property
     def words(self) -> str:
-        """The model with its parts, as ``GPT-2: softmax, skip connections, …``, and at the end the
-        advice how to take the weights for the algebraic model of the paper.
-
-        It is empty if no architecture is known, or the layers alone are analysed (``--as``).
+        """The model with its parts, as ``GPT-2: softmax, skip connections, …``, and the advice how
+        to take the weights for the algebraic model of the paper; empty without an architecture.
         """
         if not self.name:
             return ""
@@ -264,121 +221,13 @@ class ModelChoice:
         return f"{name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
 
 
-def _said_normalization(kind: str | None, normalization: str | None) -> str | None:
-    """Return the normalization of the scores that the options say, ``softmax`` or ``none``;
-    ``None`` if neither option is given.
-
-    ``kind`` is the option ``--as``, ``lightning`` or ``softmax``, each with one normalization, and
-    ``normalization`` the option of this name. InvalidCaseError if they contradict each other.
-    """
-    if kind is None:
-        return normalization
-    of_kind = KINDS[kind]
-    if normalization not in (None, of_kind):
-        raise InvalidCaseError(
-            "normalization", f"{normalization} contradicts --as {kind}: leave one of them out"
-        )
-    return of_kind
-
-
-def _check_scores(config: Mapping[str, Any], architecture: Architecture | None) -> None:
-    """Check that scores are the functions of the tokens that the model here has.
-
-    ``config`` is the content of config.json, and ``architecture`` the known model, or ``None``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a key of the configuration, or what is known of the architecture, says that they are not.
-    """
-    # Both are clauses on what changes the scores, and empty if nothing does.
-    changes = what_changes_scores(config)
-    if changes == "" and architecture is not None:
-        changes = architecture.changes
-    if changes:
-        raise InvalidCaseError(
-            "as_",
-            f"{changes}, which is not in the model here: say softmax, or lightning, for the layers"
-            " without it",
-        )
-
-
-def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """Return the norm and its place in words: the norm of the option ``norm``, if it is given, else
-    that of the architecture. ``has_norms`` is whether the file has the arrays of a norm.
-
-    The result is as ``LayerNorm before`` or ``RMSNorm after``; as ``LayerNorm before left out, as
-    its arrays are missing``; or empty, if there is no norm.
-    """
-    # A norm of the option is before the layers.
-    if norm is not None:
-        return "" if norm == "none" else f"{_NORMS[norm]} before"
-    if architecture.norm is None:
-        return ""
-    words = f"{_NORMS[architecture.norm]} {architecture.norm_place}"
-    # A norm that is not trained has γ = 1, and no arrays that could be missing.
-    are_missing = architecture.norm_has_arrays and not has_norms
-    return f"{words}{_MISSING}" if are_missing else words
-
-
-_MISSING = " left out, as its arrays are missing"
-"""The end of the words on a norm of which the file has no arrays."""
-
-
-def _unlike_file(
-    config: Mapping[str, Any],
-    of_file: Architecture | None,
-    *,
-    softmax: bool,
-    skip: bool,
-    rotary: bool,
-    norm: str | None,
-) -> tuple[str, ...]:
-    """Return what the file says of layers, by its configuration or the names of its arrays,
-    ``of_file``, and a model with these parts has not, in nouns.
-    """
-    found = []
-    if of_file is not None:
-        if of_file.softmax and not softmax:
-            found.append("softmax")
-        if of_file.skip and not skip:
-            found.append("skip connections")
-        if of_file.rotary and not rotary:
-            found.append("rotary positions")
-        if of_file.positions:
-            found.append(of_file.positions)
-        # An option says the norm before the layers.
-        is_other = norm is not None and (norm, "before") != (of_file.norm, of_file.norm_place)
-        if of_file.norm is not None and is_other:
-            found.append(f"the {_NORMS[of_file.norm]} {of_file.norm_place} each layer")
-    if what_changes_scores(config) or (of_file is not None and of_file.changes):
-        found.append("what else changes its scores")
-    return tuple(found)
-
-
-def _norm_of_ones(architecture: Architecture, norm: str | None) -> str:
-    """Return the kind of the norm of an architecture, ``layer`` or ``rms``, perhaps with 1 at the
-    end, if the norm is not trained, so that its γ is 1 and there is no array of it.
-
-    The result is empty if the architecture has no such norm, and if the option ``norm`` is given,
-    as it says a different norm, or that there is none.
-    """
-    if norm is not None or architecture.norm_has_arrays:
-        return ""
-    return architecture.norm or ""
-
-
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:
     """Return whether a model with rotary positions rotates, or may rotate, only some coordinates of
-    queries and keys.
-
-    A configuration says which part of them is rotated, as 0.25, or how many coordinates are. If it
-    says neither, all are rotated, but for the models in :data:`_PARTLY_ROTATED`.
+    queries and keys: the configuration says a part, as 0.25, or how many; else the table does.
     """
     text = text_model(config)
     said = [text[key] for key in _KEYS_OF_ROTATED_PART if text.get(key) is not None]
     # The part 1, or as many coordinates as a head has rows of Q, is all of them.
     if any(part in (1, architecture.head_size) for part in said):
         return False
-    # Models of these names rotate a part also where no key of the configuration says it.
-    return len(said) > 0 or architecture.name in _PARTLY_ROTATED
+    return len(said) > 0 or architecture.rotates_a_part

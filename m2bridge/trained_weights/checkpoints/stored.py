@@ -1,17 +1,25 @@
-"""Arrays of a file that are not weights as they stand: second copies, integers with scales, and
-changes of low rank.
+"""Arrays of a file that are not weights as they stand: second copies, integers with scales, changes
+of low rank, and factors of outputs.
 
 Copies that training keeps are not layers of their own. Integers of bitsandbytes are multiplied by
-their scales, and adapters (LoRA) are added to the matrices that they change, both exactly. Other
-forms are refused by their names, with what to convert.
+their scales, and adapters (LoRA) are added to the matrices that they change, both exactly, as
+fractions. Other forms are refused by their names, with what to convert.
+
+LayerScale multiplies the outputs of a layer by diag(γ): diag(γ)·(Σ_h O_h V_h … + b) has the
+matrices diag(γ)·O_h and the bias γ∘b, so that the layer with its factors is a layer of this model.
+
+``available`` are all arrays by their names. What cannot be read exactly is an InvalidCaseError, a
+file that cannot be read a ConversionError, and too many fractions are a TooLargeError when an array
+is read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import isqrt, prod
 from pathlib import Path
 from typing import Any
@@ -21,9 +29,10 @@ import numpy
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.results.sheet import visible
+from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from m2bridge.trained_weights.checkpoints.arrays import EXACT, Tensor, as_fractions
 from m2bridge.trained_weights.checkpoints.files import tensors
-from m2bridge.trained_weights.checkpoints.tensors import NAMES
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 MOST_FRACTIONS = 2**24
 """The largest number of entries of a matrix that are computed as fractions."""
@@ -32,25 +41,23 @@ MOST_CONFIGURATION = 1_000_000
 
 
 def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their names, without the state of an optimizer, and without averages of
-    the weights where the weights themselves are there.
+    """Return the arrays without the state of an optimizer, and without averages of the weights
+    where the weights themselves are there.
     """
-    found = {name: part for name, part in available.items() if not _is_copy(name, "optimizers")}
-    weights = {name: part for name, part in found.items() if not _is_copy(name, "averages")}
+
+    def without(found: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
+        expression = NAMES["others"][kind]
+        return {name: part for name, part in found.items() if not re.search(expression, name)}
+
+    found = without(available, "states of an optimizer")
+    weights = without(found, "averages of the weights")
     # In a file without other matrices the averages are the weights.
     has_matrix = any(len(part.shape) > 1 for part in weights.values())
     return weights if has_matrix else found
 
 
-def _is_copy(name: str, kind: str) -> bool:
-    """Return whether an array is a copy of a kind, ``optimizers`` or ``averages``, by its name."""
-    return re.search(NAMES["copies"][kind], name) is not None
-
-
 def refused_form(names: Mapping[str, Any]) -> str:
-    """Return a clause on why arrays with these names are not read as weights, with the name of the
-    first array in a form that is refused; empty if there is none.
-    """
+    """Return a clause on the first array in a form that is refused by its name; or empty."""
     for form in NAMES["refused"]:
         for name in names:
             if re.search(form["names"], name):
@@ -59,14 +66,9 @@ def refused_form(names: Mapping[str, Any]) -> str:
 
 
 def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their names, with the weights in place of the integers that LLM.int8()
-    of bitsandbytes stores: each row of integers times its scale, divided by 127. Other arrays stay
-    as they are, and the arrays of scales are removed.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is not a scale for each row of a matrix, or the integers do not stand row by row.
+    """Return the arrays with the weights in place of the integers that LLM.int8() of bitsandbytes
+    stores: each row of integers times its scale, divided by 127. The scale is the largest absolute
+    value in the row, for which the integer 127 stands.
     """
     found = dict(available)
     for name, scales in available.items():
@@ -78,52 +80,34 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
             raise InvalidCaseError(
                 "weights", f"'{visible(name):.60}' has no matrix of integers with as many rows"
             )
+        # As it is used to read the weights, the array on the order is among their sources.
+        sources = [weight, scales]
         order = available.get(f"{module}weight_format")
         if order is not None:
-            _check_rows_are_in_order(order)
+            # 0 says that the integers stand row by row; other numbers mean tiles.
+            if order.array().tolist() not in (0, [0]):
+                raise InvalidCaseError(
+                    "weights",
+                    f"'{visible(order.name):.60}' says that the integers are in tiles: save the"
+                    " model in float16",
+                )
             del found[order.name]
+            sources.append(order)
         del found[scales.name]
-        found[weight.name] = _scaled(weight, scales, order)
+        read = partial(_scaled, weight, scales)
+        found[weight.name] = Tensor(weight.name, weight.shape, EXACT, read, sources=tuple(sources))
     return found
 
 
-def _check_rows_are_in_order(order: Tensor) -> None:
-    """Check that the integers of a matrix stand row by row, as the number 0 in ``order``, the array
-    ``weight_format`` beside the matrix, says; InvalidCaseError for other numbers, which mean tiles.
-    """
-    if order.array().tolist() not in (0, [0]):
-        raise InvalidCaseError(
-            "weights",
-            f"'{visible(order.name):.60}' says that the integers are in tiles: save the model in"
-            " float16",
-        )
-
-
-def _scaled(weight: Tensor, scales: Tensor, order: Tensor | None) -> Tensor:
-    """Return the matrix of the integers in ``weight`` times the scales of their rows, divided by
-    127, exactly, as fractions: a scale is the largest absolute value in the row, for which the
-    integer 127 stands.
-
-    ``order`` is the array that says the order of the integers; ``None`` if there is none. As it is
-    used to read the weights, it is among the sources of the result.
-    """
-    sources = [weight, scales]
-    if order is not None:
-        sources.append(order)
-
-    def read() -> Any:
-        """Return integers·scales/127, row by row, as an array of fractions."""
-        check_few_fractions(weight)
-        scale = as_fractions(scales.array()) / 127
-        return as_fractions(weight.array()) * scale[:, None]
-
-    return Tensor(weight.name, weight.shape, EXACT, read, sources=tuple(sources))
+def _scaled(weight: Tensor, scales: Tensor) -> Any:
+    """Read and return integers·scales/127, row by row, as an array of fractions."""
+    check_few_fractions(weight)
+    scale = as_fractions(scales.array()) / 127
+    return as_fractions(weight.array()) * scale[:, None]
 
 
 def check_few_fractions(part: Tensor) -> None:
-    """Check that an array has at most :data:`MOST_FRACTIONS` entries; TooLargeError if it has more:
-    as fractions they would take too much memory.
-    """
+    """Check that the entries of an array do not take too much memory as fractions."""
     if prod(part.shape) > MOST_FRACTIONS:
         raise TooLargeError(
             f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
@@ -134,31 +118,17 @@ def check_few_fractions(part: Tensor) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Adapter:
-    """A LoRA adapter, which has W + factor·B·A in place of a matrix W.
-
-    Parameters
-    ----------
-    arrays : dict
-        The arrays of the adapter, A and B for each changed matrix, by their names.
-    alpha : Fraction
-        α: the factor is α/r, or α/√r, where r is the rank, the number of rows of A.
-    by_root : bool
-        Whether the factor is α/√r, and not α/r.
-    columns : bool
-        Whether the matrices that it changes have the shape (in, out), and not (out, in).
+    """A LoRA adapter, which has W + factor·B·A in place of a matrix W: A of shape (r, in) and B of
+    shape (out, r), of rank r.
     """
 
-    arrays: Mapping[str, Tensor]
+    arrays: Mapping[str, Tensor]  # A and B for each changed matrix, by their names
     alpha: Fraction
-    by_root: bool
-    columns: bool
+    by_root: bool  # whether the factor is α/√r, and not α/r
+    columns: bool  # whether W has the shape (in, out), and not (out, in)
 
     def factor(self, rank: int, name: str) -> Fraction:
-        """Return the factor, α/r, or α/√r; InvalidCaseError if r is not a square for the latter, so
-        that it is not rational.
-
-        ``rank`` is r, at least 1, and ``name`` the name of an array of the adapter, for messages.
-        """
+        """Return the factor for this rank, at least 1; it has to be rational."""
         if not self.by_root:
             return self.alpha / rank
         root = isqrt(rank)
@@ -170,26 +140,18 @@ class _Adapter:
 
 
 def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tensor]:
-    """Return the arrays of a model by their names, with W + (α/r)·B·A, exactly, in place of each
-    matrix W that an adapter changes; or with α/√r, if the adapter says so. ``path`` is the file or
-    the folder of the adapter.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the adapter has other arrays than A and B, changes a matrix twice, or one that the model
-        lacks, or changes weights in another way than this.
-    ConversionError
-        If the adapter cannot be read.
+    """Return the arrays of a model with W + (α/r)·B·A, exactly, in place of each matrix W that the
+    adapter in a file or folder changes; or with α/√r, if the adapter says so.
     """
     adapter = _read_adapter(Path(path))
     found = dict(available)
     used = set()
     for name, A in adapter.arrays.items():
-        module = _module_changed_by(name)
         # Arrays B are found by their A; all others are refused below.
-        if module is None:
+        match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
+        if match is None:
             continue
+        module = re.sub(r"^base_model\.model\.", "", match[1])
         B = adapter.arrays.get(name.replace("lora_A", "lora_B"))
         weight = _weight_of(module, available)
         if weight is None or B is None:
@@ -214,15 +176,6 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     return found
 
 
-def _module_changed_by(name: str) -> str | None:
-    """Return the module of the model whose matrix an adapter changes, by the name of an array A, as
-    ``layers.0.q_proj`` for ``base_model.model.layers.0.q_proj.lora_A.weight``; ``None`` for the
-    names of other arrays.
-    """
-    match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
-    return None if match is None else re.sub(r"^base_model\.model\.", "", match[1])
-
-
 def _weight_of(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     """Return the matrix ``weight`` of the module with this path in the adapter. In the file of the
     model its name may have a prefix more or less, as ``transformer.`` for GPT-2. ``None`` if there
@@ -231,7 +184,6 @@ def _weight_of(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     name = f"{module}.weight"
     if name in available:
         return available[name]
-    # Names of which one is the other with a prefix.
     similar = [x for x in available if name.endswith(f".{x}") or x.endswith(f".{name}")]
     return available[similar[0]] if len(similar) == 1 else None
 
@@ -266,28 +218,42 @@ _UNSET: tuple[Any, ...] = (None, False, {}, [], "none")
 
 
 def _read_adapter(path: Path) -> _Adapter:
-    """Return the adapter in a folder, with the files adapter_model.safetensors and
-    adapter_config.json; or in a file with its adapter_config.json beside it.
-
-    Raises
-    ------
-    ConversionError
-        If a file cannot be read, or the configuration does not say α.
-    InvalidCaseError
-        If the adapter changes matrices in another way than W + (α/r)·B·A.
+    """Return the adapter in a folder, or in a file with its adapter_config.json beside it, if it
+    adds factor·B·A to the weights of the model as they are, and does nothing else.
     """
-    folder = path if path.is_dir() else path.parent
-    arrays = tensors(_file_of_adapter(path))
+    file = path
+    if path.is_dir():
+        names = ("adapter_model.safetensors", "adapters.safetensors", "adapter_model.bin")
+        present = [path / name for name in names if (path / name).exists()]
+        file = present[0] if present else path / names[0]
+    arrays = tensors(file)
     for form in NAMES["refused_adapters"]:
         for name in arrays:
             if re.search(form["names"], name):
                 raise InvalidCaseError("adapter", f"'{visible(name):.60}' {form['reason']}")
-    file = folder / "adapter_config.json"
-    config = _adapter_configuration(file)
-    _check_is_plain(config, file)
+    config_file = (path if path.is_dir() else path.parent) / "adapter_config.json"
+    config = _adapter_configuration(config_file)
+    kind = config.get("peft_type")
+    if kind not in (None, "LORA"):
+        raise InvalidCaseError(
+            "adapter", f"'{config_file.name}' says {kind!r:.40}: adapters of the type LORA are read"
+        )
+    for key in _OTHER_CHANGES:
+        if config.get(key) not in _UNSET:
+            raise InvalidCaseError(
+                "adapter",
+                f"'{key}' in '{config_file.name}' is not understood: merge the adapter first",
+            )
+    start = config.get("init_lora_weights")  # how A and B began
+    if start not in _KEEP_THE_WEIGHTS:
+        raise InvalidCaseError(
+            "adapter",
+            f"'init_lora_weights' in '{config_file.name}' is {start!r:.40}, so that the adapter"
+            " belongs to weights that were changed when training began: merge it there first",
+        )
     # JSON's true is an int in Python, and no number here.
     if type(config.get("lora_alpha")) not in (int, float):
-        raise ConversionError(f"'{file}' does not say lora_alpha")
+        raise ConversionError(f"'{config_file}' does not say lora_alpha")
     return _Adapter(
         arrays=arrays,
         alpha=Fraction(config["lora_alpha"]),
@@ -296,17 +262,8 @@ def _read_adapter(path: Path) -> _Adapter:
     )
 
 
-def _file_of_adapter(path: Path) -> Path:
-    """Return the file with the arrays of an adapter, ``path`` or the one in this folder."""
-    if not path.is_dir():
-        return path
-    names = ("adapter_model.safetensors", "adapters.safetensors", "adapter_model.bin")
-    present = [path / name for name in names if (path / name).exists()]
-    return present[0] if present else path / names[0]
-
-
 def _adapter_configuration(file: Path) -> dict[str, Any]:
-    """Return the content of an adapter_config.json; ConversionError if it cannot be read."""
+    """Return the content of an adapter_config.json."""
     if not file.exists():
         raise ConversionError(
             f"the adapter has no '{file}', which says by which factor it is multiplied"
@@ -320,42 +277,9 @@ def _adapter_configuration(file: Path) -> dict[str, Any]:
     return content
 
 
-def _check_is_plain(config: Mapping[str, Any], file: Path) -> None:
-    """Check by the configuration of an adapter that it adds factor·B·A to the weights of the model
-    as they are, and does nothing else. ``file`` is that of the configuration, for messages.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the adapter is of another kind, or of one that is not known; or if it belongs to weights
-        that were changed when training began.
-    """
-    kind = config.get("peft_type")
-    if kind not in (None, "LORA"):
-        raise InvalidCaseError(
-            "adapter", f"'{file.name}' says {kind!r:.40}: adapters of the type LORA are read"
-        )
-    for key in _OTHER_CHANGES:
-        if config.get(key) not in _UNSET:
-            raise InvalidCaseError(
-                "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
-            )
-    start = config.get("init_lora_weights")  # how A and B began
-    if start not in _KEEP_THE_WEIGHTS:
-        raise InvalidCaseError(
-            "adapter",
-            f"'init_lora_weights' in '{file.name}' is {start!r:.40}, so that the adapter belongs to"
-            " weights that were changed when training began: merge it there first",
-        )
-
-
 def _changed(weight: Tensor, A: Tensor, B: Tensor, adapter: _Adapter) -> Tensor:
-    """Return the tensor W + factor·B·A, or W + factor·(B·A)ᵀ where W has the shape (in, out); it is
-    computed when it is read.
-
-    ``weight`` is W, A has the shape (r, in), and B the shape (out, r). InvalidCaseError if their
-    shapes do not fit, or r = 0, for which α/r is not a number; TooLargeError, when the tensor is
-    read, if W has too many entries for fractions.
+    """Return the tensor W + factor·B·A, or W + factor·(B·A)ᵀ where W has the shape (in, out);
+    InvalidCaseError if the shapes do not fit, or r = 0, for which α/r is not a number.
     """
     are_matrices = len(A.shape) == len(B.shape) == 2
     can_be_multiplied = are_matrices and 0 < A.shape[0] == B.shape[1]
@@ -374,9 +298,74 @@ def _changed(weight: Tensor, A: Tensor, B: Tensor, adapter: _Adapter) -> Tensor:
     factor = adapter.factor(A.shape[0], A.name)
 
     def read() -> Any:
-        """Return W + factor·B·A, or W + factor·(B·A)ᵀ, as an array of fractions."""
         check_few_fractions(weight)
         product = numpy.dot(as_fractions(B.array()), as_fractions(A.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)
 
     return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, A, B))
+
+
+_SHORT = ("float16", "bfloat16", "float32")
+"""The types of which a product of two is exact in double precision."""
+
+
+def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
+    """Return the layer with the factors γ of its outputs multiplied into O and its bias.
+
+    Factors beside a layer without O, or with another number of entries than its outputs have, are
+    refused later, as arrays that belong to the layer.
+    """
+    output = layer.parts.get("O")
+    if output is None or len(output.shape) < 2:
+        return layer
+    gamma = _factors_beside(output, available)
+    # O has the shape (d', heads·v), or (heads, d', v).
+    outputs = output.shape[-2]
+    if gamma is None or gamma.shape != (outputs,):
+        return layer
+    parts = {**layer.parts, "O": _scaled_rows(output, gamma, is_matrix=True)}
+    biases = dict(layer.biases)
+    if "O" in biases:
+        biases["O"] = _scaled_rows(biases["O"], gamma, is_matrix=False)
+    return replace(layer, parts=parts, biases=biases, has_factors=True)
+
+
+def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor | None:
+    """Return the array of factors beside O, by its name: the only one in the innermost block around
+    O that has any. ``None`` if no block has one, or this block has several.
+    """
+    # The name of one array, also where O is made from several: these are in the same blocks.
+    name = min(output.file_names)
+    # The beginnings of the name up to each dot or slash: ``layers.``, ``layers.0.``, ….
+    blocks = [name[: match.start() + 1] for match in re.finditer(r"[./]", name)]
+    # The innermost block comes first: an outer one holds other layers too.
+    for block in reversed(blocks):
+        found = []
+        for other, part in available.items():
+            if other.startswith(block) and re.fullmatch(NAMES["factors"], other[len(block) :]):
+                found.append(part)
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
+    """Return the tensor with γ_i times row i of a matrix, of all heads, or times entry i of a bias.
+
+    Products of two numbers of 24 bits or fewer are exact in double precision; else they are
+    fractions.
+    """
+    is_short = part.kind in _SHORT and gamma.kind in _SHORT
+
+    def read() -> Any:
+        entries, factors = part.array(), gamma.array()
+        if is_short:
+            entries, factors = entries.astype(float), factors.astype(float)
+        else:
+            check_few_fractions(part)
+            entries, factors = as_fractions(entries), as_fractions(factors)
+        # As a column, the factors multiply the rows of the last two indices.
+        product = entries * (factors[:, None] if is_matrix else factors)
+        return numpy.asarray(product)
+
+    return Tensor(part.name, part.shape, part.kind, read, sources=(part, gamma))

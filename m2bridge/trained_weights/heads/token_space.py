@@ -34,7 +34,8 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
+from m2bridge.trained_weights.checkpoints.norms import Norm, is_before
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 
 KEY_BIAS = "the bias of K does nothing in softmax attention"
 """The name of redundant directions; rotary positions let them be seen."""

@@ -78,7 +78,7 @@ def _remarks_on_arrays(
         )
     norms = [layer.norm for layer in layers if layer.norm is not None]
     if any(norm.adds_one for norm in norms):
-        title = "RMSNorm" if all(norm.kind == "rms" for norm in norms) else "LayerNorm"
+        title = "RMSNorm" if all(norm.kind.startswith("rms") for norm in norms) else "LayerNorm"
         yield f"the {title} multiplies by 1 + γ"
     if any(layer.has_factors for layer in layers):
         yield (

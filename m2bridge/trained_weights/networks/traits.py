@@ -15,7 +15,8 @@ from typing import Self
 
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.norms import Norm
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.shape import HeadGroup, HeadShape
 from m2bridge.trained_weights.heads.token_space import ReducedHead, Tokens, norm_before, reduce_head
 from m2bridge.trained_weights.networks.differential import EPSILON

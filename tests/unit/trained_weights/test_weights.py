@@ -52,12 +52,12 @@ from m2bridge.trained_weights.checkpoints.accounting import (
     array_uses,
     kinds_left_out,
 )
-from m2bridge.trained_weights.checkpoints.architecture import number_in, text_model
-from m2bridge.trained_weights.checkpoints.configuration import configuration
+from m2bridge.trained_weights.checkpoints.architecture import configuration, number_in, text_model
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.norms import Norm
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.numerical import rounded
@@ -1884,7 +1884,7 @@ def test_the_picture_takes_the_weights_as_the_command_does(tmp_path: Path) -> No
 
 
 def test_pruned_heads_are_singular_where_the_page_says_so() -> None:
-    """docs/pruning.md: for d = d' = 2 a lower rank of V alone makes no singular point."""
+    """docs/weights.md: for d = d' = 2 a lower rank of V alone makes no singular point."""
     one, half = [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0]]
     for Q, V, is_singular in [
         (one, half, False),

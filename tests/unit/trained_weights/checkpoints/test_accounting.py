@@ -14,7 +14,8 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.trained_weights.checkpoints.tensors import NAMES
+from m2bridge.trained_weights.checkpoints.accounting import REASONS, REASONS_BY_OPTIONS
+from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from tests.unit.trained_weights.checkpoints.test_layouts import (
     HEADS,
     LAYOUTS,
@@ -97,8 +98,8 @@ def test_what_arrays_are_for_is_in_json_and_on_request(tmp_path: Path) -> None:
 
 def test_each_kind_that_is_left_out_has_a_reason() -> None:
     kinds = {*NAMES["others"], *NAMES["beside"]}
-    assert kinds == NAMES["reasons"].keys() - {"ignored arrays", "other"}
-    assert NAMES["reasons_by_options"].keys() <= kinds
+    assert kinds == REASONS.keys() - {"ignored arrays", "other"}
+    assert REASONS_BY_OPTIONS.keys() <= kinds
 
 
 @pytest.mark.parametrize("name", ["LLaMA, Mistral, Qwen2, Gemma", "GPT-2 of Hugging Face", "timm"])
@@ -333,5 +334,5 @@ def test_a_bias_is_of_the_kind_of_its_module_in_the_text_and_in_the_list(
     found = weights(llama(Planted()) | {name: numpy.ones(3)}, heads=HEADS)
     (use,) = (use for use in found.arrays if use.kind)
     assert found.left_out == (f"{kind} (1)",)
-    assert use.left_out_because == f"{kind}: {NAMES['reasons'][kind]}"
-    assert f"{kind} (1): {NAMES['reasons'][kind]}" in str(found)
+    assert use.left_out_because == f"{kind}: {REASONS[kind]}"
+    assert f"{kind} (1): {REASONS[kind]}" in str(found)

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy
 import pytest
+from click.testing import CliRunner
 from safetensors.numpy import save_file
 
 from m2bridge import weights
+from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
-from m2bridge.trained_weights.checkpoints.arrays import tensor, without_last_word
-from m2bridge.trained_weights.checkpoints.layouts import stored_as
+from m2bridge.trained_weights.checkpoints.array_names import without_last_word
+from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.layouts import LAYOUTS as KNOWN_LAYOUTS, stored_as
 from m2bridge.trained_weights.checkpoints.names import _joined_heads
-from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
 
 D, A, HEADS = 8, 2, 4
@@ -383,32 +385,34 @@ def test_planted_ranks_are_found_where_heads_share_keys(name: str, groups: int) 
 
 
 def test_each_row_of_the_table_is_planted() -> None:
-    rows = [row["of"] for row in NAMES["usual"]]
+    rows = [layout.whose for layout in KNOWN_LAYOUTS]
     tested = {*LAYOUTS, *SHARED, *ASKED} - {"nanoGPT, StarCoder"}
     assert {name for name in rows if not name.startswith("A and V")} == tested
     assert len(set(rows)) == len(rows)
 
 
-def table_of_layouts() -> str:
-    """The table of the page on checkpoints: whose layout it is, its arrays, and how one with Q, K
-    and V is cut.
-    """
-    lines = ["| whose | Q, K, V, O | one array is cut |", "|---|---|---|"]
-    for row in NAMES["usual"]:
-        names = dict.fromkeys(
-            row[letter] for letter in ("Q", "K", "V", "KV", "A", "O") if letter in row
-        )
-        arrays = ", ".join(f"`{name.removeprefix('*')}`" for name in names)
-        stacked = row.get("Q") is not None and row.get("Q") == row.get("K")
-        cuts = {"unknown": "as `--layout` says"}
-        cut = row.get("cut", "q-k-v")
-        lines.append(f"| {row['of']} | {arrays} | {cuts.get(cut, cut) if stacked else ''} |")
-    return "\n".join(lines)
-
-
-def test_the_page_on_checkpoints_has_the_table() -> None:
-    page = Path("docs/checkpoint.md").read_text(encoding="utf-8")
-    assert table_of_layouts() in page
+def test_the_command_prints_the_table_of_layouts() -> None:
+    """Whose layout it is, its arrays, and how one with Q, K and V is cut; the page has a part."""
+    found = CliRunner().invoke(cli, ["weights", "--layouts"])
+    assert found.exit_code == 0
+    lines = found.stdout.splitlines()
+    # Long cells are wrapped: their cells are put together by the columns under the rule.
+    (rule,) = (number for number, line in enumerate(lines) if line.strip().startswith("─"))
+    columns = [match.span() for match in re.finditer("─+", lines[rule])]
+    rows: dict[str, list[str]] = {}
+    for line in lines[rule + 1 :]:
+        whose, *cells = (line[start:end].strip() for start, end in columns)
+        cells_so_far = rows.setdefault(whose, ["", ""]) if whose else list(rows.values())[-1]
+        cells_so_far[:] = [f"{x} {y}".strip() for x, y in zip(cells_so_far, cells, strict=True)]
+    for layout in KNOWN_LAYOUTS:
+        names = [name.removeprefix("*") for name in dict.fromkeys(layout.names.values())]
+        cut = layout.cut.replace("unknown", "as --layout says") if layout.is_stacked else ""
+        assert rows[layout.whose] == [", ".join(names), cut]
+    page = Path("docs/weights.md").read_text(encoding="utf-8")
+    example = page.partition("$ m2bridge weights --layouts\n")[2].partition("```")[0]
+    shown = example.splitlines()
+    assert len(shown) > 5
+    assert all(line in lines for line in shown if line.strip() != "…")
 
 
 def transformer_lens(d: int = 8, heads: int = 8, a: int = 2) -> Arrays:
@@ -699,7 +703,7 @@ def test_architectures() -> None:
         softmax=True,
         skip=True,
         norm="layer",
-        norm_place="before",
+        norm_place="pre",
         rotary=False,
         heads=12,
         key_value_heads=12,

@@ -18,6 +18,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.trained_weights.checkpoints.architecture import (
     ARCHITECTURES,
+    MODELS,
     _architecture_of_row,
     architecture_by_names,
     attention_window,
@@ -130,7 +131,7 @@ def test_a_model_that_config_json_names_and_the_table_lacks_is_not_guessed(tmp_p
 
 def test_each_row_of_names_is_of_a_model_in_the_table() -> None:
     for row in ARCHITECTURES["by_names"]:
-        assert row["model"] in ARCHITECTURES["models"]
+        assert row["model"] in MODELS
     assert architecture_by_names(["K", "Q", "V"]) is None
     assert architecture_by_names([]) is None
 

@@ -22,10 +22,10 @@ import pytest
 from m2bridge import weights
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.trained_weights.checkpoints.architecture import norms_add_one
+from m2bridge.trained_weights.checkpoints.architecture import configuration, norms_add_one
 from m2bridge.trained_weights.checkpoints.arrays import tensor
-from m2bridge.trained_weights.checkpoints.configuration import configuration
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
+from m2bridge.trained_weights.checkpoints.norms import Norm, NormTensors
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays
 from m2bridge.trained_weights.heads.token_space import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
 from m2bridge.trained_weights.networks.traits import AnalysisOptions
@@ -670,9 +670,7 @@ def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
     """The layer behind the norm has the outputs of the folded matrices without one."""
     layer = Layer(4, 3, 2, norm="rms")
     p = drawn(layer, 6)
-    norm = NormTensors(
-        kind="rms", gamma=tensor("γ", p["gamma"] - 1), beta=None, place="pre", adds_one=True
-    )
+    norm = NormTensors(kind="rms1", gamma=tensor("γ", p["gamma"] - 1), beta=None, place="pre")
     head = HeadArrays(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
     folded = reduce_head(head, softmax=False, biases=True, norm=None).matrices
     plain = {x: numpy.array([folded[x].entries(LARGE_PRIME)], dtype=object) for x in "KQV"}
@@ -686,7 +684,7 @@ def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
 
 def test_a_small_gamma_is_not_lost_beside_one() -> None:
     gamma = tensor("γ", numpy.array([2.0**-80, 0.5]))
-    norm = NormTensors(kind="rms", gamma=gamma, beta=None, place="pre", adds_one=True).read(2)
+    norm = NormTensors(kind="rms1", gamma=gamma, beta=None, place="pre").read(2)
     assert norm.gamma.tolist() == [1 + Fraction(1, 2**80), Fraction(3, 2)]
 
 
