@@ -1,6 +1,7 @@
 """The wording of statements as data, read by the maker of certificates and by the checker.
 
-They share nothing else about statements: predictions and hypotheses are implemented twice.
+A statement stands here once, as words and, beside them, as formulas in the language of
+conditions.py. What maker and checker compare it with, each computes in its own way.
 
 *Notation.* A *statement* is a theorem, or a claim, about all models of a family. It has a *key*,
 its number in the paper or its name in docs/statements.md, and a *part* if several statements share
@@ -38,6 +39,15 @@ class Words:
         The part of it that is formally verified for all sizes, and where; empty if none is.
     version : int
         1 for the first words of the statement, and one more for each later text or source.
+    assumes, printed : tuple of str
+        The names of its hypotheses, in the order of checks; and of those that its source prints,
+        ``None`` if no source prints it in these words.
+    orbits, value : str
+        The condition for an orbit to be one that it is about, empty if it is about the whole; and
+        the formula for the value that it predicts, empty if none is written.
+    as_property : str
+        For all sizes, the observable as yes or no, of which the statement says yes; empty if it is
+        ``observable``, whose value it predicts.
     """
 
     key: str
@@ -47,6 +57,15 @@ class Words:
     observable: str
     machine_checked: str = ""
     version: int = 1
+    assumes: tuple[str, ...] = ()
+    printed: tuple[str, ...] | None = None
+    orbits: str = ""
+    value: str = ""
+    as_property: str = ""
+
+
+_FORMULAS = ("version", "assumes", "printed", "orbits", "value", "as_property")
+"""The fields of Words that are not fields of a ``Statement``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +80,8 @@ class Wording:
         verdict rests.
     hypotheses : dict of str to str
         For the name of each hypothesis the reason why a statement does not apply if it fails.
+    conditions : dict of str to str
+        For the name of a hypothesis the condition that it is.
     lemmas : dict of str to str
         For the name of each lemma its words, with the place of its proof.
     closure : dict of str to object
@@ -86,6 +107,7 @@ class Wording:
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]
+    conditions: dict[str, str]
     lemmas: dict[str, str]
     closure: dict[str, Any]
     phrases: dict[str, str]
@@ -161,15 +183,16 @@ class Wording:
     def fields(self, key: str, part: str) -> dict[str, Any]:
         """Return the words of the statement with this key and part, as fields of a ``Statement``.
 
-        They are the fields of :class:`Words` without the version, and ``computed`` and ``trusted``
-        for verdicts on it.
+        They are the fields of :class:`Words` without its formulas and version, and ``computed`` and
+        ``trusted`` for verdicts on it.
         """
         words = self.words(key, part)
         fields = asdict(words) | {
             "computed": self.computed[words.observable],
             "trusted": self.trusted[words.observable],
         }
-        del fields["version"]
+        for name in _FORMULAS:
+            del fields[name]
         return fields
 
 
@@ -200,18 +223,28 @@ def wording(path: Path) -> Wording:
     """Return the wording of all statements about a family, from its file ``words.toml``."""
     data = _read(path)
     return Wording(
-        statements=tuple(Words(**words) for words in data.get("statements", ())),
-        former=tuple(Words(**words) for words in data.get("former", ())),
+        statements=tuple(_words(fields) for fields in data.get("statements", ())),
+        former=tuple(_words(fields) for fields in data.get("former", ())),
         reworded=_present_by_former_words(data),
         former_sources=data.get("former-sources", {}),
         computed=_computed_by_observable(data),
         trusted=_trusted_by_observable(data),
         hypotheses=data.get("hypotheses", {}),
+        conditions=data.get("conditions", {}),
         lemmas=data["lemmas"],
         closure=data.get("closure", {}),
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
     )
+
+
+def _words(fields: Mapping[str, Any]) -> Words:
+    """Return a statement from its fields in the file, with tuples in place of lists."""
+    frozen: dict[str, Any] = dict(fields)
+    for name in ("assumes", "printed"):
+        if name in fields:
+            frozen[name] = tuple(fields[name])
+    return Words(**frozen)
 
 
 def _computed_by_observable(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
