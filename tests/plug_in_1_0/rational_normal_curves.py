@@ -6,16 +6,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from m2bridge.errors import InvalidCaseError
 from m2bridge.families.definition import Family, integer_option
+from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement
 
-from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.model import Model
-
 if TYPE_CHECKING:
-    from m2bridge.maps.rank import ObservedRank
-
     from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.maps.rank import ObservedRank
 
 NAME = "rational-normal-curve"
 TEXT = "The cone over the rational normal curve of degree n has dimension {}."

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content
-
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import FamilyChecker, global_verdict
 from m2bridge.errors import CertificateError

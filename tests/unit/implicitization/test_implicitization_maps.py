@@ -396,11 +396,7 @@ def test_dense_images_are_evaluated_and_not_expanded(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scale", "moduli", "exact"),
-    [
-        ((7, 11), 1, 0),
-        ((30011, 30013), 1, 1),
-        ((2**89 - 1, 3**50), 1, 1),
-    ],
+    [((7, 11), 1, 0), ((30011, 30013), 1, 1), ((2**89 - 1, 3**50), 1, 1)],
     ids=["modulo a prime", "over QQ", "large numbers"],
 )
 def test_relations_with_large_coefficients_need_elimination_over_the_rationals(

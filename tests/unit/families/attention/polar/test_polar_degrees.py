@@ -87,7 +87,9 @@ def test_the_first_is_the_degree(case: Case) -> None:
 )
 def test_integrals_by_segre_classes_and_at_fixed_points_agree(size: tuple[int, int]) -> None:
     d, alpha = size
-    assert integrals.localized_integrals(LayerSizes(d, 2, alpha)) == integrals.chern_integrals(*size)
+    assert integrals.localized_integrals(LayerSizes(d, 2, alpha)) == integrals.chern_integrals(
+        *size
+    )
 
 
 @pytest.mark.parametrize("size", [(3, 1), (4, 2), (5, 3)], ids=str)
