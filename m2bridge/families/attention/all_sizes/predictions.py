@@ -1,8 +1,7 @@
 """The predictions of each statement, for all sizes: conditions on sizes and orbits, or numbers.
 
-Text and source are those of the statement itself. The conditions here and the predictions of
-``statements.py`` are written twice on purpose; a test compares them. What they are compared with
-stands in ``base_ideals.py``.
+They are made of the formulas in ``words.toml`` from which predictions for one case are made, too.
+What they are compared with stands in ``base_ideals.py``.
 
 A size is (d, d', a), where d' is ``dp`` in conditions, and α = min(a, d). An orbit (r, s, m) of
 functions has r = rk A, s = rk V, and m the dimension of the intersection of the column space of A
@@ -17,7 +16,8 @@ from typing import NamedTuple
 
 import islpy as isl
 
-from m2bridge.algebra.determinantal import dimension_of_rank
+from m2bridge.certificates import conditions
+from m2bridge.certificates.wording import Words
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     FORMULAS,
@@ -39,6 +39,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     zeros,
 )
 from m2bridge.families.attention.all_sizes.weight_types import exposed_types, types, with_some_type
+from m2bridge.families.attention.hypotheses import WORDS as WORDS_OF_CASES
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.base import Decision
@@ -47,16 +48,9 @@ from m2bridge.statements.statement import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """An assumption of a statement on the size.
+    """An assumption of a statement on the size, as a condition and in words.
 
-    Parameters
-    ----------
-    condition : str
-        A condition on (d, d', a).
-    reason : str
-        The reason why the statement does not apply where the condition fails.
-    added : bool
-        Whether m2bridge adds the assumption to a statement that its source prints without it.
+    ``added`` says whether m2bridge adds it to a statement that its source prints without it.
     """
 
     condition: str
@@ -64,21 +58,8 @@ class Hypothesis:
     added: bool = False
 
 
-PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", WORDS.hypotheses["not-degenerate"]),)
-TWO_DIMENSIONS = (Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]),)
-NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
-# the hypotheses of a statement of the paper, which does not have the last one
-WITH_ADDED = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"], added=True))
-
-
 class DecidedSizes(NamedTuple):
-    """A set of sizes in three parts, by what is known of a statement there.
-
-    Parameters
-    ----------
-    true, false, unknown : set of sizes
-        Where the statement is true, is false, and is not decided.
-    """
+    """A set of sizes in three parts: where a statement is true, is false, and is not decided."""
 
     true: isl.Set
     false: isl.Set
@@ -87,18 +68,11 @@ class DecidedSizes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Where the conclusion of a statement is true, without regard to its hypotheses.
+    """Where the conclusion of a statement is false or not decided, without regard to its
+    hypotheses.
 
-    Parameters
-    ----------
-    false : set of sizes
-        The sizes where the conclusion is false.
-    unknown : set of sizes
-        The sizes where the facts do not decide it.
-    vacuous : set of sizes
-        The sizes without any orbit that the statement is about, where it is true.
-    wrong : set of orbits or None
-        The orbits where the statement is false; ``None`` if it is not about orbits.
+    ``vacuous`` are the sizes without any orbit that the statement is about, where it is true.
+    ``wrong`` are the orbits where it is false; ``None`` if it is not about orbits.
     """
 
     false: isl.Set
@@ -107,7 +81,7 @@ class Conclusion:
     wrong: isl.Set | None = None
 
     def restricted_to(self, size_set: isl.Set) -> DecidedSizes:
-        """Return the parts of ``size_set`` where the conclusion is true, false and not decided."""
+        """The parts of ``size_set`` where the conclusion is true, false and not decided."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)
@@ -118,17 +92,8 @@ class Conclusion:
 class SetPrediction:
     """The orbits, or the sizes, for which an observable is true, by a statement.
 
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`.base_ideals.OBSERVABLES`.
-    condition : str
-        A condition on (d, d', a, r, s, m), or on (d, d', a) for a statement about sizes; an empty
-        one always holds.
-    hypotheses : tuple of Hypothesis
-    concerns : str
-        A condition on (d, d', a, r, s, m) for the orbits that the statement is about; an empty one
-        means all orbits.
+    ``observable`` is a key of :data:`.base_ideals.OBSERVABLES`. An empty condition always holds;
+    ``concerns`` is the condition for an orbit to be one that the statement is about.
     """
 
     observable: str
@@ -165,14 +130,8 @@ class SetPrediction:
 class FormulaPrediction:
     """The number that a statement predicts, as formulas for disjoint sets of sizes.
 
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`.base_ideals.FORMULAS`.
-    cases : tuple of pairs
-        Disjoint conditions on (d, d', a) that are all sizes together, and the number where they are
-        satisfied, as a function of d, d', α and the degree D of the source.
-    hypotheses : tuple of Hypothesis
+    ``observable`` is a key of :data:`.base_ideals.FORMULAS`; the conditions of ``cases`` are all
+    sizes together.
     """
 
     observable: str
@@ -211,17 +170,8 @@ class FormulaPrediction:
 class NumbersPrediction:
     """Polar degrees for each size, by a statement, which no polynomial gives.
 
-    The numbers are compared at some sizes; at all others they follow from the theorem on polar
-    degrees, where its conditions hold.
-
-    Parameters
-    ----------
-    predict : callable
-        Returns the numbers for a size, or ``None`` for a size that is too large; those at which
-        they are compared are small enough.
-    observable : str
-        ``polar_degrees``: the key of the words for what was computed and is on trust.
-    hypotheses : tuple of Hypothesis
+    They are compared at some sizes; at all others they follow from the theorem on polar degrees,
+    where its conditions hold. ``predict`` returns ``None`` for a size that is too large.
     """
 
     predict: Callable[[LayerSizes], Numbers | None]
@@ -231,9 +181,8 @@ class NumbersPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the numbers of some sizes.
 
-        The theorem gives those of all sizes where its conditions hold. The other sizes are open, as
-        there the numbers that are compared need not be the polar degrees. So are sizes for which
-        only numbers modulo primes differ.
+        Sizes without the conditions of the theorem are open, as there the numbers that are compared
+        need not be the polar degrees. So are sizes for which only numbers modulo primes differ.
         """
         differ = NONE
         unknown = ALL.subtract(sizes_with_polar_theorem(facts))
@@ -250,15 +199,8 @@ class NumbersPrediction:
 
 @dataclass(frozen=True, slots=True)
 class TypePrediction:
-    """The types of weights that are exposed, by a statement.
-
-    Parameters
-    ----------
-    condition : str
-        A condition on (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
-    observable : str
-        ``exposed_types``: the key of the words for what was computed and is on trust.
-    hypotheses : tuple of Hypothesis
+    """The types of weights that are exposed, by a statement: a condition on (d, d', a, r, s, m, k,
+    q).
     """
 
     condition: str
@@ -266,10 +208,8 @@ class TypePrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the types that are exposed.
-
-        It is false for the sizes with some type that is exposed and not stated to be, or stated and
-        not exposed; no size is undecided.
+        """Compare the statement with the types that are exposed: it is false for the sizes with one
+        that is exposed and not stated to be, or stated and not exposed.
         """
         differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)
@@ -277,57 +217,65 @@ class TypePrediction:
 
 Prediction = SetPrediction | FormulaPrediction | NumbersPrediction | TypePrediction
 
-TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
+
+def hypotheses(words: Words) -> tuple[Hypothesis, ...]:
+    """The assumptions of a statement on sizes: all of its hypotheses but t ≥ 2."""
+    found = []
+    for name in words.assumes:
+        if name == "several-tokens":
+            continue
+        condition = _isl(WORDS_OF_CASES.conditions[name])
+        is_added = words.printed is not None and name not in words.printed
+        found.append(Hypothesis(condition, WORDS.hypotheses[name], added=is_added))
+    return tuple(found)
+
+
+def _isl(condition: str) -> str:
+    """A condition in the language of isl; the empty one always holds."""
+    if condition in ("", "True"):
+        return ""
+    return conditions.isl(condition, {"alpha": "min(a, d)"})
+
+
+DECIDED = {*OBSERVABLES, *FORMULAS, "polar_degrees", "exposed_types"}
+"""The observables about which statements are decided for all sizes."""
+
+
+def _prediction(words: Words) -> Prediction:
+    """The prediction of a statement for all sizes."""
+    observable = words.as_property or words.observable
+    assumed = hypotheses(words)
+    if observable in FORMULAS:
+        pieces = conditions.pieces(words.value)
+        cases = tuple((_isl(condition), _formula(text)) for condition, text in pieces)
+        return FormulaPrediction(observable, cases, assumed)
+    if observable == "polar_degrees":
+        return NumbersPrediction(stated_polar_degrees, observable, assumed)
+    if observable == "exposed_types":
+        return TypePrediction(_isl(words.value), observable, assumed)
+    condition = "" if words.as_property else _isl(words.value)
+    return SetPrediction(observable, condition, assumed, concerns=_isl(words.orbits))
+
+
+def _formula(text: str) -> SizeFormula:
+    """The function of d, d', α and D that a formula is, for polynomials."""
+    return lambda d, dp, alpha, D: conditions.value(
+        text, {"d": d, "dp": dp, "alpha": alpha, "D": D}
+    )
+
 
 PREDICTIONS: dict[tuple[str, str], Prediction] = {
-    ("3.2", "rank one"): SetPrediction("fibre_exchanged", concerns="r = 1 and s = 1"),
-    ("3.2", "zero"): SetPrediction("zero_fibre"),
-    ("3.2", "otherwise"): SetPrediction("fibre_itself", concerns="r >= 2 or s >= 2"),
-    ("3.3", ""): FormulaPrediction(
-        "dimension",
-        (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),),
-        PAPER,
-    ),
-    ("3.4", "i"): SetPrediction("closed", "", PAPER),
-    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", WITH_ADDED),
-    ("3.4", "iii"): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
-    ("A.2", "birational"): SetPrediction("birational", "", PAPER),
-    ("A.2", "special fibres"): SetPrediction("special_fibre_points", "", PAPER),
-    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1 and m = 1", WITH_ADDED),
-    ("A.4", ""): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
-    ("A.5", ""): SetPrediction("products"),
-    ("A.6", ""): SetPrediction("boundary_critical", "", WITH_ADDED),
-    ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", WITH_ADDED),
-    ("degree", ""): FormulaPrediction(
-        "degree",
-        (
-            (f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D),
-            (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2),
-        ),
-    ),
-    ("singular-locus", ""): SetPrediction(
-        "singular",
-        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <="
-        " a - 1)",
-        NONDEGENERATE,
-    ),
-    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", TWO_DIMENSIONS),
-    ("exposed", ""): TypePrediction(
-        "k = q and q = r and ((s = d and d <= dp) or (s = dp and dp <= d)) and ((m = 0 and r + s <="
-        " d) or (m = r + s - d and r + s >= d) or (r = 1 and s = 1 and m = 1))",
-        "exposed_types",
-    ),
+    (words.key, words.part): _prediction(words)
+    for words in WORDS_OF_CASES.statements
+    if (words.as_property or words.observable) in DECIDED
 }
 
 
 def _conclusion_from(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion from the sizes where a number is the stated one, and where it is another.
-
-    For all sizes that are neither in ``agree`` nor in ``differ`` it is not decided.
-    """
+    """The conclusion from the sizes where a number is the stated one, and where it is another."""
     return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """Return the symmetric difference of the sets: what is in one of them only."""
+    """The symmetric difference of the sets."""
     return first.subtract(second).union(second.subtract(first))

@@ -22,16 +22,17 @@ Kohn.
   orbit that it is about. It applies where its hypotheses hold, the first few of HYPOTHESES.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import islpy as isl
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
+from m2bridge.checker.algebra import ring
 from m2bridge.families.attention.all_sizes.checker.fibres import (
     ALL,
     EVERY,
@@ -42,7 +43,6 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     SIZE,
     SIZE_LENGTH,
     SQUARE,
-    Fibres,
     Json,
     evidence,
     fibres,
@@ -75,16 +75,9 @@ WORDS = wording(FOLDER / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where an observable is true.
+    """Where an observable is true: the orbits, or the sizes, as far as ``known`` has the size.
 
-    Parameters
-    ----------
-    true : isl.Set
-        The orbits, or the sizes, for which it is true; of no meaning outside ``known``.
-    known : isl.Set
-        The sizes for which it is known whether, or at which orbits, it is true.
-    about : isl.Set
-        The orbits that it is a property of; of no meaning if it is one of sizes.
+    ``about`` are the orbits that it is a property of.
     """
 
     true: isl.Set
@@ -93,11 +86,10 @@ class Seen:
 
 
 def where_observed(observable: str) -> Seen:
-    """Where an observable is true: a ``Seen``, with the sizes for which this is known.
+    """Where an observable is true.
 
-    Polar degrees, which take longer than all others, are computed only if ``observable`` is about
-    them. "polar_integrals" is the observable of former words on polar degrees, which are about
-    birational maps only: all sizes but α = d' = 1 < d.
+    Polar degrees take longer than all others. "polar_integrals" is the observable of former words
+    on them, which are about birational maps only: all sizes but α = d' = 1 < d.
     """
     if observable == "polar_degrees":
         return polar_degrees()
@@ -110,26 +102,26 @@ def where_observed(observable: str) -> Seen:
 
 @cache
 def observed_by_fibres() -> Mapping[str, Seen]:
-    """For each observable but the polar degrees where it is true, by the fibres over all orbits.
+    """For each observable but numbers and polar degrees where it is true, by the fibres over all
+    orbits.
 
-    The fibre over the dense orbit says whether the map is birational or two-to-one. An observable
-    is not known for the sizes outside ``known``, where this is given.
-
-    * "critical" and "boundary" are true where the fibre is not reduced.
-    * "singular" is known where the map is birational (:func:`_singular_orbits_if_birational`), and
-      for α = d' = 1 < d, where it is two-to-one (:func:`_singular_orbits_if_symmetric`).
-    * "special_fibre_points" is about fibres with more points than the generic one: with two points
-      where the generic one has one. Where it has two no fibre has more.
-    * "degree" is true where the degree of the closure is that of the source, by the projection
-      formula. Where the map is two-to-one it is half of that.
+    "critical" and "boundary" are true where the fibre is not reduced; "special_fibre_points" is
+    about fibres with more points than the generic one, and true where there are two.
     """
     check_identities()
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
     two_to_one = sizes_of(dense_orbits().intersect(found.two))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
-    singular = _singular_orbits_if_birational(found, birational)
-    singular_of_rank_one = _singular_orbits_if_symmetric(symmetric)
+    # A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the
+    # source is singular (docs/mathematics.md#theorem-smooth).
+    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    singular = singular.intersect(orbits_over(birational))
+    # For α = d' = 1 < d functions are products of a vector and a symmetric matrix of rank at most
+    # two. Its rank is one exactly at SQUARE, which is singular for d ≥ 3; for d = 2 no orbit of
+    # nonzero functions is (docs/mathematics.md#proposition-singular-symmetric).
+    large_symmetric = symmetric.intersect(sizes("d >= 3"))
+    singular_of_rank_one = orbits(SQUARE).intersect(orbits_over(large_symmetric))
     return {
         # at (1, 1, 1) the two weights of Theorem 3.2 are equal
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
@@ -142,36 +134,28 @@ def observed_by_fibres() -> Mapping[str, Seen]:
         "singular": Seen(singular.union(singular_of_rank_one), known=birational.union(symmetric)),
         "singular_birational": Seen(singular, known=birational),
         "birational": Seen(birational),
-        "degree": Seen(birational, known=birational.union(two_to_one)),
         # a cone that is a manifold is a linear space: by an identity this is so for d = 1 only
         "smooth_manifold": Seen(sizes("d = 1")),
         # the statements that the identities prove for all sizes
         "zero_fibre": Seen(ALL),
         "closed": Seen(ALL),
         "products": Seen(ALL),
-        "dimension": Seen(ALL),
     }
 
 
-def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Set:
-    """The singular orbits over sizes for which the map is birational, those of ``birational``.
+def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
+    """The dimension or the degree of the closure: sets of sizes, and the formula for each of them.
 
-    A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the source
-    is singular (docs/mathematics.md#theorem-smooth).
+    The degree is D, of the source, by the projection formula, and half of D where the map is
+    two-to-one.
     """
-    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
-    return singular.intersect(orbits_over(birational))
-
-
-def _singular_orbits_if_symmetric(symmetric: isl.Set) -> isl.Set:
-    """The singular orbits over the sizes ``symmetric``, those with α = d' = 1 < d.
-
-    There functions are products of a vector and a symmetric matrix k vᵀ + v kᵀ of rank at most two.
-    Its rank is one exactly at the orbit :data:`SQUARE`. That is singular for d ≥ 3; for d = 2 no
-    orbit of nonzero functions is (docs/mathematics.md#proposition-singular-symmetric).
-    """
-    over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
-    return orbits(SQUARE).intersect(over_large_symmetric)
+    check_identities()
+    if observable == "dimension":
+        return [(ALL, "d**2 - (d - alpha)**2 + d * dp - 1")]
+    found = fibres()
+    birational = sizes_of(dense_orbits().intersect(found.one))
+    two_to_one = sizes_of(dense_orbits().intersect(found.two))
+    return [(birational, "D"), (two_to_one, "D // 2")]
 
 
 COMPARED = (
@@ -185,13 +169,12 @@ COMPARED = (
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    The stated numbers are integrals. By two theorems they are the polar degrees where the map is
-    birational and the kernel of the differential small (docs/polar-degrees.md#theorem-polar), and
-    for α = d' = 1, where the map is two-to-one (theorem-polar-symmetric): these sizes are
-    ``known``. For the sizes of COMPARED the integrals are computed by a second method,
-    localization. A size for which they differ is not in ``true``. Where it is cheap, points in
-    general slices are counted, too, modulo primes; where the same conditions hold they are no more
-    than the polar degree (proposition-slices). A size for which only these differ is not ``known``.
+    By two theorems the stated integrals are the polar degrees where the map is birational and the
+    kernel of the differential small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1
+    (theorem-polar-symmetric): these sizes are ``known``. For the sizes of COMPARED the integrals
+    are computed by localization, too; a size for which they differ is not ``true``. Where it is
+    cheap, points in general slices are counted modulo primes; a size for which only these differ is
+    not known.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -217,8 +200,7 @@ def polar_degrees() -> Seen:
 def dense_orbits() -> isl.Set:
     """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    The orbits in the closure of an orbit are those for which none of r, s and r + s − m =
-    dim(L + U) is larger. Each size has one orbit whose closure contains all others
+    The orbits in the closure of an orbit are those for which none of these is larger
     (docs/mathematics.md#proposition-orbits).
     """
     is_other_orbit = is_orbit("R", "S", "M")
@@ -232,76 +214,28 @@ def dense_orbits() -> isl.Set:
 # Statements and verdicts.
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The prediction of a statement for all sizes.
-
-    Parameters
-    ----------
-    observable : str
-        The property that the statement is about.
-    true : str
-        The condition on orbits, or sizes, for which it says that the observable is true.
-    about : str
-        The condition on orbits about which it says something; empty if it is about sizes.
-    hypotheses : tuple of str
-        The names of its hypotheses: keys of HYPOTHESES.
-    """
-
-    observable: str
-    true: str = EVERY
-    about: str = ""
-    hypotheses: tuple[str, ...] = ()
-
-
-HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
-PAPER = ("not-degenerate",)
-DIMENSIONS = ("two-dimensions",)
-BOTH = ("not-degenerate", "two-dimensions")
-RANK_ONE = "r = 1 and s = 1"
-# The observable of statements about types of weights, which weight_types.py decides. Their ``true``
-# is a condition on types.
 OBSERVABLE_OF_TYPES = "exposed_types"
-STATED_EXPOSED = (
-    "k = r and q = r and ((d <= dp and s = d) or (d > dp and s = dp))"
-    " and ((r + s <= d and m = 0) or (r + s > d and m = r + s - d) or (r = s and s = m and m = 1))"
-)
-SINGULAR_LOCUS = (
-    "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
-)
-
-STATED: dict[tuple[str, str], Stated] = {
-    ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
-    ("3.2", "zero"): Stated("zero_fibre"),
-    ("3.2", "otherwise"): Stated("fibre_itself", about="r + s >= 3"),
-    ("3.3", ""): Stated("dimension", hypotheses=PAPER),
-    ("3.4", "i"): Stated("closed", hypotheses=PAPER),
-    ("3.4", "ii"): Stated("boundary", SQUARE, about=EVERY, hypotheses=BOTH),
-    ("3.4", "iii"): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
-    ("A.2", "birational"): Stated("birational", hypotheses=PAPER),
-    ("A.2", "special fibres"): Stated("special_fibre_points", about=EVERY, hypotheses=PAPER),
-    ("A.3", ""): Stated("critical", SQUARE, about=EVERY, hypotheses=BOTH),
-    ("A.4", ""): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
-    ("A.5", ""): Stated("products"),
-    ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=BOTH),
-    ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=BOTH),
-    ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
-    ("singular-locus", ""): Stated("singular", SINGULAR_LOCUS, about=EVERY, hypotheses=BOTH),
-    ("polar", ""): Stated("polar_degrees", hypotheses=DIMENSIONS),
-    ("exposed", ""): Stated(OBSERVABLE_OF_TYPES, STATED_EXPOSED),
+"""The observable of statements about types of weights, which weight_types.py decides."""
+NUMBERS = ("dimension", "degree")
+"""The observables that are numbers, for which statements have formulas."""
+UNDECIDED = {"generator_numbers", "generator_degrees", "Hilbert_function"} | {
+    "exposed_types_of_heads",
+    "learning_degree",
 }
-FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
-"""The predictions of former words that are others than in STATED, by key, part and version. Former
-words on polar degrees leave out the family α = d' = 1.
-"""
+"""The observables of statements that nothing here decides for all sizes."""
+STATED = [words for words in WORDS_OF_CASES.statements if words.observable not in UNDECIDED]
+
+
+def in_isl(condition: str) -> str:
+    """A condition of words.toml in the language of isl."""
+    return conditions.isl(condition, {"alpha": "min(a, d)"})
 
 
 @cache
 def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     """The content of a certificate on the listed statements: verdicts, and the evidence.
 
-    ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
-    the observables with a verdict other than UNDECIDED, each once.
+    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
     """
     # raises unless the base locus is empty and the family of boundary points is as it should be
     check_identities()
@@ -314,26 +248,16 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     verdicts = []
     lemmas: list[str] = []
     for words in listed:
-        stated = _prediction(words, symmetric=symmetric)
-        if stated is None:
+        if words.observable in UNDECIDED:
             continue
-        verdict = _verdict(words, stated)
+        observable = words.as_property or words.observable
+        if observable == "singular" and not symmetric:
+            observable = "singular_birational"
+        verdict = _verdict(words, observable)
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
-            lemmas += WORDS.trusted[stated.observable]
+            lemmas += WORDS.trusted[observable]
     return Content({"verdicts": verdicts}, evidence_of_all, tuple(dict.fromkeys(lemmas)))
-
-
-def _prediction(words: Words, *, symmetric: bool) -> Stated | None:
-    """The prediction for all sizes of the statement with these words; None if it has none.
-
-    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
-    """
-    key = (words.key, words.part)
-    stated = FORMER.get((*key, words.version), STATED.get(key))
-    if stated is not None and stated.observable == "singular" and not symmetric:
-        return replace(stated, observable="singular_birational")
-    return stated
 
 
 def statement(certificate: Certificate) -> Content:
@@ -351,20 +275,15 @@ def statement(certificate: Certificate) -> Content:
 # the lemma on symmetric matrices: the only one that "singular" has and "singular_birational" has
 # not
 (SYMMETRIC,) = set(WORDS.trusted["singular"]) - set(WORDS.trusted["singular_birational"])
-QUESTIONS = {key: statement for key, _ in STATED}
+QUESTIONS = {words.key: statement for words in STATED}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The comparison of prediction and observation, for all sizes whatever the hypotheses.
+    """The sizes for which a statement is false, not known to be true, or about nothing
+    (``vacuous``).
 
-    Parameters
-    ----------
-    false, unknown, vacuous : isl.Set
-        The sizes for which the statement is false; for which that is not known; for which it is
-        vacuous, about nothing at all.
-    wrong : isl.Set or None
-        The orbits where the statement is false; None if it is about sizes.
+    ``wrong`` are the orbits where it is false; None if it is about sizes.
     """
 
     false: isl.Set
@@ -373,11 +292,7 @@ class Compared:
     wrong: isl.Set | None
 
     def verdict_on(self, where: isl.Set) -> str:
-        """The verdict on the statement for the sizes of the set ``where``.
-
-        REFUTED if it is false for one of them; else UNDECIDED if that is not known for one of them;
-        else CONFIRMED.
-        """
+        """The verdict on the statement for the sizes of the set ``where``."""
         if not where.intersect(self.false).is_empty():
             return "REFUTED"
         if not where.intersect(self.unknown).is_empty():
@@ -396,27 +311,29 @@ class Compared:
         }
 
 
-def _compare(stated: Stated) -> Compared:
+def _compare(words: Words, observable: str) -> Compared:
     """Compare the prediction of a statement with the observation.
 
-    A statement is about sizes if ``stated.about`` is empty, else about the orbits for which this
-    condition and ``found.about`` hold. ``found.true`` is where the observable is true, and
-    ``found.known`` has the sizes for which this is known. So the statement is wrong at the known
-    orbits, or sizes, in the symmetric difference of ``found.true`` and what it says; and it is
-    false for the sizes over which there is such an orbit. Sizes outside ``found.known`` are
-    unknown, and those with no orbit that the statement is about are vacuous, and then not unknown.
+    A statement is about orbits if ``found.true`` has orbits: about those in ``found.about`` for
+    which its condition holds. It is wrong at the known orbits, or sizes, in the symmetric
+    difference of ``found.true`` and what it says, and false for the sizes over which there is such
+    an orbit.
     """
-    if stated.observable == OBSERVABLE_OF_TYPES:
-        false = sizes_with_wrong_types(stated.true)
+    if observable == OBSERVABLE_OF_TYPES:
+        false = sizes_with_wrong_types(in_isl(words.value))
         return Compared(false=false, unknown=NONE, vacuous=NONE, wrong=None)
-    found = where_observed(stated.observable)
+    if observable in NUMBERS:
+        return _compare_numbers(words, observable)
+    # polar degrees are no formula: they are observed as those that are stated
+    true = EVERY if words.as_property or not words.value else in_isl(words.value)
+    found = where_observed(observable)
     unknown = ALL.subtract(found.known)
-    if not stated.about:
-        wrong_sizes = _symmetric_difference(found.true, sizes(stated.true))
+    if found.true.n_dim() == SIZE_LENGTH:
+        wrong_sizes = _symmetric_difference(found.true, sizes(true))
         false = wrong_sizes.intersect(found.known)
         return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
-    concerned = orbits(stated.about).intersect(found.about)
-    different = _symmetric_difference(found.true, orbits(stated.true))
+    concerned = orbits(in_isl(words.orbits or "True")).intersect(found.about)
+    different = _symmetric_difference(found.true, orbits(true))
     wrong = different.intersect(concerned).intersect(orbits_over(found.known))
     vacuous = ALL.subtract(sizes_of(concerned))
     return Compared(
@@ -424,23 +341,45 @@ def _compare(stated: Stated) -> Compared:
     )
 
 
+def _compare_numbers(words: Words, observable: str) -> Compared:
+    """Compare a stated number with the observed one, as polynomials in d, d', α and D.
+
+    They are equal for all sizes with the same polynomial, and different for all sizes if their
+    difference is one term, as no variable is zero; else it is not known where.
+    """
+    d, dp, alpha, half = ring(4).gens()
+    # D is twice a variable, so that a half of it is a polynomial with integer coefficients
+    names = {"d": d, "dp": dp, "alpha": alpha, "D": 2 * half}
+    false, unknown = NONE, ALL
+    for where, observed in where_numbers(observable):
+        for condition, stated in conditions.pieces(words.value):
+            compared = where.intersect(sizes(in_isl(condition)))
+            difference = conditions.value(stated, names) - conditions.value(observed, names)
+            if len(difference) <= 1:
+                unknown = unknown.subtract(compared)
+            if len(difference) == 1:
+                false = false.union(compared)
+    return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
+
+
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
     """The symmetric difference: the elements that are in exactly one of the two sets."""
     return first.subtract(second).union(second.subtract(first))
 
 
-def _verdict(words: Words, stated: Stated) -> Json:
-    """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
-
-    These sizes decide the verdict. For those where a hypothesis is the first to fail,
-    ``not_applicable`` says where the conclusion is true nevertheless.
-    """
-    compared = _compare(stated)
-    applies, fails_first = _split_by_hypotheses(stated.hypotheses)
+def _verdict(words: Words, observable: str) -> Json:
+    """The verdict on a statement: refuted if it is false for a size with all its hypotheses."""
+    compared = _compare(words, observable)
+    applies = ALL  # where no hypothesis so far fails
     not_applicable = []
-    for name, size_set in fails_first.items():
-        reason = {"sizes": text(size_set), "hypothesis": WORDS.hypotheses[name]}
-        not_applicable.append(reason | compared.texts_of_parts(size_set))
+    for name in words.assumes:
+        if name == "several-tokens":  # none on sizes
+            continue
+        satisfied = sizes(in_isl(WORDS_OF_CASES.conditions[name]))
+        fails_first = applies.subtract(satisfied)
+        reason = {"sizes": text(fails_first), "hypothesis": WORDS.hypotheses[name]}
+        not_applicable.append(reason | compared.texts_of_parts(fails_first))
+        applies = applies.intersect(satisfied)
     refuted = applies.intersect(compared.false)
     undecided = applies.intersect(compared.unknown)
     counterexample = None
@@ -456,32 +395,6 @@ def _verdict(words: Words, stated: Stated) -> Json:
         "counterexample": counterexample,
         "not_applicable": not_applicable,
     } | compared.texts_of_parts(applies)
-
-
-class SplitSizes(NamedTuple):
-    """All sizes, split by the hypotheses of a statement.
-
-    Parameters
-    ----------
-    applies : isl.Set
-        The sizes where all hypotheses hold.
-    fails_first : dict of str to isl.Set
-        For each hypothesis, by its name, the sizes where it is the first to fail.
-    """
-
-    applies: isl.Set
-    fails_first: dict[str, isl.Set]
-
-
-def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
-    """All sizes, split by hypotheses one after the other; ``names`` are keys of HYPOTHESES."""
-    applies = ALL  # where no hypothesis so far fails
-    fails_first = {}
-    for name in names:
-        satisfied = sizes(HYPOTHESES[name])
-        fails_first[name] = applies.subtract(satisfied)
-        applies = applies.intersect(satisfied)
-    return SplitSizes(applies=applies, fails_first=fails_first)
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
@@ -505,11 +418,9 @@ def text(size_set: isl.Set) -> str:
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
     """The counterexample of a certificate: the first of the sizes ``false``, and one of its orbits.
 
-    The orbit is None for a statement about sizes, where ``wrong`` is None. Else it is, among the
-    orbits of the size in ``wrong``, the last (r, s, m) of the largest dimension, with weights over
-    it. For the observable "singular" there are two numbers: the dimension of the closure, and a
-    lower bound for the tangent dimension. Weights and numbers are those of the checker of single
-    cases, for this case.
+    It is, among the orbits of the size in ``wrong``, the last of the largest dimension, with
+    weights over it; for "singular" there are two numbers. Both come from the checker of single
+    cases.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -532,12 +443,7 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
 
 
 def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
-    """The facts at the orbit of the largest dimension among the orbits of a case in a set.
-
-    ``facts_at_orbits`` has the facts at all orbits of the case, each with an "orbit" and its
-    "dimension". Of several orbits of this dimension the last (r, s, m) is taken. At least one orbit
-    of the case is in ``orbit_set``.
-    """
+    """The facts at the last orbit of the largest dimension among the orbits of a case in a set."""
     in_set = []
     for facts in facts_at_orbits:
         numbers = ", ".join(map(str, (case.d, case.d_out, case.a, *facts["orbit"])))
