@@ -27,8 +27,7 @@ from m2bridge.engine import locate
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.ideals.construct import read_ideal
-from m2bridge.maps.closure import closure
-from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.completeness import elimination_values
 
 Case = tuple[int, int, int]
