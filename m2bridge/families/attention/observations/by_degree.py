@@ -26,12 +26,13 @@ from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorNumbers,
     HilbertValues,
 )
+from m2bridge.families.attention.observations.separate import ObservedSeparately
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import Closure, Completeness, closure
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.statements.statement import Observed, Value
+from m2bridge.statements.statement import Value
 
 MAX_SHOWN_DEGREES = 12
 """The number of degrees in a table, so that it fits on one page."""
@@ -61,27 +62,12 @@ was computed; None for no prediction, and for all degrees.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedByDegree(Observed):
+class ObservedByDegree(ObservedSeparately):
     """Numbers by degree that were observed of a closure."""
-
-    model: LayerSizes
-    limit: str = ""  # the limit that was reached before all was computed
-    remarks: tuple[str, ...] = ()
-    engine_version: str = ""
-    seconds: float = 0.0
-
-    @property
-    def unfinished(self) -> str:
-        """The limit that was reached, or empty."""
-        return self.limit
 
     @abstractmethod
     def columns(self) -> NumbersByDegree:
         """Return the columns of the table: computed and predicted numbers, each by degree."""
-
-    def numbers(self) -> dict[str, int]:
-        """Return no numbers: those that differ are in the verdict."""
-        return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Return no facts: the table has all numbers."""

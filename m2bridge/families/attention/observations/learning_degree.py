@@ -18,6 +18,7 @@ from m2bridge.engine import current
 from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import why_not_several_tokens
+from m2bridge.families.attention.observations.separate import ObservedSeparately
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import (
     Counts,
@@ -28,28 +29,18 @@ from m2bridge.families.attention.training_loss.counting import (
 )
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.limits import clock
-from m2bridge.statements.statement import Observed, Value
+from m2bridge.statements.statement import Value
 
 SEED = 0
 """The seed of the random target function."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedLearningDegree(Observed):
+class ObservedLearningDegree(ObservedSeparately):
     """The observed number of critical points of training; without counts if nothing was counted."""
 
-    model: LayerSizes
     counts: Counts | None = None
     target: tuple[int, ...] = ()  # the coordinates of the target function
-    limit: str = ""  # the limit that was reached before all was computed
-    remarks: tuple[str, ...] = ()
-    engine_version: str = ""
-    seconds: float = 0.0
-
-    @property
-    def unfinished(self) -> str:
-        """The limit that was reached, or empty."""
-        return self.limit
 
     def value(self, observable: str) -> Value | None:
         """Return the number of critical points at the dense orbit; ``None`` if not isolated."""
@@ -60,10 +51,6 @@ class ObservedLearningDegree(Observed):
         if self.counts is None:
             return self.limit or "nothing is counted for one token"
         return "no number was counted, as critical points come in families"
-
-    def numbers(self) -> dict[str, int]:
-        """Return no numbers: the only number is in the verdict."""
-        return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Return a line with the primes modulo which points were counted; none if none were."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from m2bridge.errors import NotApplicableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import why_not_several_tokens
+from m2bridge.families.attention.observations.separate import ObservedSeparately
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training.exposure import TypeFacts, type_facts
 from m2bridge.families.attention.training.types import (
@@ -23,7 +24,7 @@ from m2bridge.families.attention.training.types import (
     weight_types,
 )
 from m2bridge.limits import check_deadline_in, clock
-from m2bridge.statements.statement import Observed, Value
+from m2bridge.statements.statement import Value
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "not decided"}
 SADDLE_WORDS = {True: "yes", False: "no", None: ""}  # None: it is not asked, or nothing shows it
@@ -36,22 +37,12 @@ LEGEND = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedTypes(Observed):
+class ObservedTypes(ObservedSeparately):
     """What ranks say of all types of a case; a cross-check reads and shows it by its methods."""
 
-    model: LayerSizes
     facts_by_type: tuple[TypeFacts, ...]  # of the first types; of all unless there is a limit
     types: tuple[WeightType, ...]  # all types of the case
     head_dim: int | None = None  # the number of columns of O, where values are factorized
-    limit: str = ""  # the limit that was reached; empty if none was
-    remarks: tuple[str, ...] = ()
-    engine_version: str = ""
-    seconds: float = 0.0
-
-    @property
-    def unfinished(self) -> str:
-        """The limit that was reached; empty if none was."""
-        return self.limit
 
     @property
     def progress(self) -> str:
@@ -74,10 +65,6 @@ class ObservedTypes(Observed):
     def unknown(self, observable: str) -> str:
         """Why a value is not known: the limit that was reached; empty if none was."""
         return self.limit
-
-    def numbers(self) -> dict[str, int]:
-        """An empty dictionary: the types that differ are in the verdict."""
-        return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
         """How many types there are, and how many are exposed, in words."""
