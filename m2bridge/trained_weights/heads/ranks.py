@@ -14,6 +14,7 @@ would take longer than a minute; a TimeLimitError says that the time of the run 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import reduce
 from math import sqrt
 from operator import mul
@@ -201,17 +202,17 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     for columns in (few_columns, d):
         r, s, of_stack = _ranks_with_stack(products, columns, residues, lambda M: int(M.rank()))
         if (r, s, of_stack) == (*most, min(d, r + s)):
-            return Ranks(r, s, r + s - of_stack, f"modulo {LARGE_PRIME}", by_letter)
-    # Without all three over QQ, the ranks of all d columns modulo the prime are lower bounds.
-    method = ""
-    try:
-        over_QQ = _ranks_with_stack(products, d, integers, _rank_over_QQ)
-    except TimeLimitError:
-        over_QQ = [None]
-    if None not in over_QQ:
-        r, s, of_stack = over_QQ
-        method = "over QQ"
-    return Ranks(r, s, r + s - of_stack, method, by_letter)
+            method = f"modulo {LARGE_PRIME}"
+            break
+    else:
+        # Without all three over QQ, the ranks of all d columns modulo the prime are lower bounds.
+        method = ""
+        with suppress(TimeLimitError):
+            over_QQ = _ranks_with_stack(products, d, integers, _rank_over_QQ)
+            if None not in over_QQ:
+                r, s, of_stack = over_QQ
+                method = "over QQ"
+    return Ranks(r=r, s=s, m=r + s - of_stack, method=method, by_letter=by_letter)
 
 
 def _ranks_with_stack(

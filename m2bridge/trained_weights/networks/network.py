@@ -73,14 +73,16 @@ from m2bridge.trained_weights.networks.symmetries import (
 MAX_WIDTH = 2048
 """The largest width of several layers of softmax; ranks of their matrices take seconds each."""
 
-Shapes = Sequence[Sequence[HeadShape]]
+HeadShapes = Sequence[Sequence[HeadShape]]
 """For each layer the sizes of each of its heads."""
 Matrices = Mapping[str, Any]
 """The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
 MatricesByLetters = Callable[[str], Iterator[Sequence[Matrices]]]
 
 
-def known_symmetries(model: DeepAttention, shapes: Shapes, extra: ExtraParameters) -> Symmetries:
+def known_symmetries(
+    model: DeepAttention, shapes: HeadShapes, extra: ExtraParameters
+) -> Symmetries:
     """Return the symmetries of a network with these heads, by bounds that need no weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
@@ -95,7 +97,7 @@ def known_symmetries(model: DeepAttention, shapes: Shapes, extra: ExtraParameter
 
 
 def _symmetries(
-    model: DeepAttention, shapes: Shapes, dimension: Bounds, extra: ExtraParameters
+    model: DeepAttention, shapes: HeadShapes, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
     """Return the symmetries of a network by name: those of its heads, those of ``extra``, which is
     counted in the dimension of the functions, and changes of base between layers.
@@ -147,18 +149,18 @@ def _symmetries_of_heads(layer: Sequence[HeadShape]) -> Counter[str]:
     return named
 
 
-def _parameter_count(shapes: Shapes) -> int:
+def _parameter_count(shapes: HeadShapes) -> int:
     """Return the number of entries of the matrices of all heads."""
     return sum(head.parameters for head in chain(*shapes))
 
 
-def _constants_are_functions_of_heads(model: DeepAttention, shapes: Shapes) -> bool:
+def _constants_are_functions_of_heads(model: DeepAttention, shapes: HeadShapes) -> bool:
     """Return whether the heads of a layer may add constants, as an output bias does."""
     return shapes[0][0].has_one and not model.softmax and model.layers == 1
 
 
 def _with_extra(
-    model: DeepAttention, shapes: Shapes, dimension: Bounds, extra: ExtraParameters
+    model: DeepAttention, shapes: HeadShapes, dimension: Bounds, extra: ExtraParameters
 ) -> Bounds:
     """Return the dimension of the functions of heads and output bias together, by that of the
     functions of separate heads; the reason says so.
@@ -180,7 +182,7 @@ def _with_extra(
 
 def network_at_weights(
     model: DeepAttention,
-    shapes: Shapes,
+    shapes: HeadShapes,
     regular: bool,
     matrices: MatricesByLetters,
     extra: ExtraParameters,
@@ -247,7 +249,7 @@ def network_at_weights(
 
 
 def _rank_at_random_weights(
-    model: DeepAttention, shapes: Shapes, matrices: MatricesByLetters, upper: int
+    model: DeepAttention, shapes: HeadShapes, matrices: MatricesByLetters, upper: int
 ) -> int | None:
     """Return the rank of the differential at random matrices of the sizes of the given ones, at
     most ``upper``; ``None`` if there are too many parameters, the time is over, or A is given and
@@ -286,7 +288,7 @@ def _rank_at_random_weights(
         return None
 
 
-def _gauge(model: DeepAttention, shapes: Shapes) -> tuple[str, ...]:
+def _gauge(model: DeepAttention, shapes: HeadShapes) -> tuple[str, ...]:
     """Return the names of the factors of the gauge group, which acts on weights and preserves the
     function: each once, with how often it occurs, as ``GL(2) on K and Q (4 times)``.
     """
@@ -317,7 +319,7 @@ class _RanksAtWeights:
 
 def _ranks_at_weights(
     model: DeepAttention,
-    shapes: Shapes,
+    shapes: HeadShapes,
     matrices: MatricesByLetters,
     upper: int,
     *,

@@ -15,7 +15,7 @@ from m2bridge import weights
 from m2bridge.cli.commands import cli as main
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import Table
-from m2bridge.trained_weights.heads.distances import nearest_loci
+from m2bridge.trained_weights.heads.distances import LowRankChange, nearest_loci
 from m2bridge.trained_weights.heads.numerical import Spectrum
 
 Head = dict[str, Any]
@@ -168,3 +168,10 @@ def test_a_change_that_floating_point_makes_zero_is_not_said_to_be_zero() -> Non
     (change,) = found.changes(1)
     assert 0 < change.change <= 1e-322
     assert change.to_json()["largest_change_of_output"] > 0
+
+
+def test_the_change_by_scores_is_no_less_than_the_change_at_two_tokens() -> None:
+    """At the tokens 1 and −1 the weights of A = 1 give tanh 1, and equal weights give 0."""
+    (head,) = weights(K=[[1]], Q=[[1]], V=[[1]], normalization="softmax").heads
+    change = LowRankChange.of(head, 0, of_V=False).change
+    assert numpy.tanh(1) <= change == 0.93
