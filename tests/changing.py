@@ -11,6 +11,7 @@ from typing import Any
 
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.certificates.form import Certificate
+from m2bridge.certificates.wording import Wording
 from m2bridge.families.attention.checker.case import (
     Case,
     base_locus_is_empty,
@@ -60,6 +61,16 @@ def others(value: Any) -> list[Any]:
     if isinstance(value, str):
         return [value + " ", "CONFIRMED" if value != "CONFIRMED" else "REFUTED"]
     return [0, ""]
+
+
+def with_formulas(wording: Wording, key: tuple[str, str], **formulas: Any) -> Wording:
+    """The wording with other formulas of one statement."""
+    listed = tuple(
+        replace(words, **formulas) if (words.key, words.part) == key else words
+        for words in wording.statements
+    )
+    assert listed != wording.statements
+    return replace(wording, statements=listed)
 
 
 # Every field of a certificate, altered in both directions.

@@ -1,6 +1,7 @@
 """The wording of statements as data, read by the maker of certificates and by the checker.
 
-They share nothing else about statements: predictions and hypotheses are implemented twice.
+A statement stands here once, as words and, beside them, as formulas in the language of
+conditions.py. What maker and checker compare it with, each computes in its own way.
 
 *Notation.* A *statement* is a theorem, or a claim, about all models of a family. It has a *key*,
 its number in the paper or its name in docs/statements.md, and a *part* if several statements share
@@ -30,6 +31,18 @@ class Words:
     observable: str
     machine_checked: str = ""  # the part of it that is formally verified, and where
     version: int = 1  # of its first words, and one more for each later text or source
+    # its formulas, in the language of conditions.py: the names of its hypotheses, in the order of
+    # checks, and of those that its source prints, None if no source prints it in these words
+    assumes: tuple[str, ...] = ()
+    printed: tuple[str, ...] | None = None
+    orbits: str = ""  # the condition for an orbit to be one that it is about; empty: the whole
+    value: str = ""  # the value that it predicts; empty if that is no formula
+    # for all sizes, the observable as yes or no, of which the statement says yes
+    as_property: str = ""
+
+
+_FORMULAS = ("version", "assumes", "printed", "orbits", "value", "as_property")
+"""The fields of Words that are not fields of a ``Statement``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +57,7 @@ class Wording:
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]  # why a statement does not apply if one fails
+    conditions: dict[str, str]  # when each of them holds
     lemmas: dict[str, str]  # words, with the place of the proof
     closure: dict[str, Any]  # what each method to compute a closure takes on trust
     phrases: dict[str, str]  # sets of cases in words, with the conditions that they abbreviate
@@ -114,13 +128,14 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """Return the words of a statement as fields of a ``Statement``, all but the version."""
+        """Return the words of a statement as fields of a ``Statement``, without its formulas."""
         words = self.words(key, part)
         fields = asdict(words) | {
             "computed": self.computed[words.observable],
             "trusted": self.trusted[words.observable],
         }
-        del fields["version"]
+        for name in _FORMULAS:
+            del fields[name]
         return fields
 
 
@@ -160,15 +175,25 @@ def wording(path: Path) -> Wording:
         for name, former_texts in data.get(f"former-{kind}", {}).items():
             reworded |= dict.fromkeys(former_texts, data[kind][name])
     return Wording(
-        statements=tuple(Words(**words) for words in data.get("statements", ())),
-        former=tuple(Words(**words) for words in data.get("former", ())),
+        statements=tuple(map(_words, data.get("statements", ()))),
+        former=tuple(map(_words, data.get("former", ()))),
         reworded=reworded,
         former_sources=data.get("former-sources", {}),
         computed=computed,
         trusted=trusted,
         hypotheses=data.get("hypotheses", {}),
+        conditions=data.get("conditions", {}),
         lemmas=lemmas,
         closure=data.get("closure", {}),
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
     )
+
+
+def _words(fields: Mapping[str, Any]) -> Words:
+    """Return a statement from its fields in the file, with tuples in place of lists."""
+    frozen: dict[str, Any] = dict(fields)
+    for name in ("assumes", "printed"):
+        if name in fields:
+            frozen[name] = tuple(fields[name])
+    return Words(**frozen)

@@ -133,7 +133,7 @@ CHECKER = [
     if re.match(r"checker/|families/(\w+/)+checker(/|\.)", str(path.relative_to(PACKAGE)))
 ]
 TRUSTED = re.compile(
-    r"flint|islpy|m2bridge\.(errors|_version|system|certificates\.(form|wording)|checker(\..*)?)"
+    r"flint|islpy|m2bridge\.(errors|_version|system|certificates(\.(form|wording|conditions))?|checker(\..*)?)"
     r"|m2bridge\.families(\.\w+)+\.checker(\..*)?"
 )
 """What the checker may import besides the standard library (isl for all sizes only): no other

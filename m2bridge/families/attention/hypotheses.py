@@ -1,60 +1,69 @@
-"""The words of statements about single-layer attention, and their common hypotheses.
+"""The words of statements about single-layer attention, their formulas, and their hypotheses.
 
-Each function takes the sizes of a case, and returns the reason why a hypothesis fails, in words;
-the text is empty where the hypothesis holds.
+A *formula* is a text of ``words.toml`` in numbers of a case (d, d', a, t; α = min(a, d)) and of an
+orbit or a type of weights. A hypothesis is a formula that is true or false; it is asked for the
+sizes ``shape`` of a case, and answers with the reason why it fails, in words, or an empty text.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.wording import wording
-from m2bridge.families.attention.sizes import LayerSizes, hilbert_formula_is_too_large
+from m2bridge.families.attention.sizes import LayerSizes, source_degree
 
 # the words of statements, hypotheses, lemmas and remarks, by their keys in the file
 WORDS = wording(Path(__file__).parent / "words.toml")
 
-
-def why_not_several_tokens(shape: LayerSizes) -> str:
-    """Return why the hypothesis t ≥ 2 fails."""
-    return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
-
-
-def why_outside_paper(shape: LayerSizes) -> str:
-    """Return why a hypothesis from Corollary 3.3 on, t ≥ 2 and α > 1 or d' > 1, fails."""
-    reason = why_not_several_tokens(shape)
-    if reason:
-        return reason
-    is_degenerate = shape.alpha == 1 and shape.d_out == 1
-    return WORDS.hypotheses["not-degenerate"] if is_degenerate else ""
+NUMBERS: dict[str, Callable[[LayerSizes], int]] = {
+    "d": attrgetter("d"),
+    "dp": attrgetter("d_out"),
+    "a": attrgetter("a"),
+    "t": attrgetter("t"),
+    "alpha": attrgetter("alpha"),
+    "D": source_degree,
+}
+"""The numbers of a case by their names in formulas; all others are of an orbit or a type."""
 
 
-def why_degenerate(shape: LayerSizes) -> str:
-    """Return why one of these, or d ≥ 2, fails: for d = 1 < d' some statements are false."""
-    return why_outside_paper(shape) or why_not_two_dimensions(shape)
+@dataclass(frozen=True, slots=True)
+class StatedFormula:
+    """A formula as a function of a case, of an orbit, or of an orbit (or type) and its case."""
+
+    text: str
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return its value."""
+        orbit, shape = arguments[0], arguments[-1]
+        numbers = {}
+        for name in conditions.names(self.text):
+            number_of = NUMBERS.get(name)
+            numbers[name] = number_of(shape) if number_of else getattr(orbit, name)
+        return conditions.value(self.text, numbers)
 
 
-def why_not_two_dimensions(shape: LayerSizes) -> str:
-    """Return why one of the hypotheses t ≥ 2 and d ≥ 2 fails."""
-    reason = why_not_several_tokens(shape)
-    if reason:
-        return reason
-    return WORDS.hypotheses["two-dimensions"] if shape.d == 1 else ""
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """Hypotheses by their names in ``words.toml``, in the order in which they are asked."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, shape: LayerSizes) -> str:
+        """Return why the first that fails does, in words; empty if all hold."""
+        for name in self.names:
+            if not StatedFormula(WORDS.conditions[name])(shape):
+                return WORDS.hypotheses[name]
+        return ""
 
 
-def why_not_one_output(shape: LayerSizes) -> str:
-    """Return why one of the hypotheses t ≥ 2, d' = 1 and a ≥ d fails."""
-    reason = why_not_several_tokens(shape)
-    if reason:
-        return reason
-    # a ≥ d is the same as α = d
-    holds = shape.d_out == 1 and shape.alpha == shape.d
-    return "" if holds else WORDS.hypotheses["one-output"]
-
-
-def why_no_prediction(shape: LayerSizes) -> str:
-    """Return why no Hilbert function is predicted for a case."""
-    if shape.t >= 2 and hilbert_formula_is_too_large(shape):
-        return (
-            "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"
-            " for n = 2, 3, 4)"
-        )
-    return why_not_several_tokens(shape)
+why_not_several_tokens = Assumptions(("several-tokens",))
+# the hypotheses of the paper from Corollary 3.3 on; for 3.4 we add d ≥ 2, since for d = 1 < d' some
+# statements fail as printed
+why_outside_paper = Assumptions(("several-tokens", "not-degenerate"))
+why_degenerate = Assumptions(("several-tokens", "not-degenerate", "two-dimensions"))
+why_not_two_dimensions = Assumptions(("several-tokens", "two-dimensions"))
+# no Hilbert function is predicted where computed values contradict the formula
+why_no_prediction = Assumptions(WORDS.words("hilbert", "").assumes)

@@ -129,15 +129,21 @@ def degree_formula(shape: LayerSizes) -> int:
 
     Hypotheses: t ≥ 2. Let D_α be the d×d matrices of rank at most α. The parametrization P(D_α) ×
     P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1), birational onto its image, or
-    two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that
-    case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1, the dimensions of both factors. This is not
-    in the paper; it is proved in docs/mathematics.md.
+    two-to-one when α = d' = 1 < d; so the degree is :func:`source_degree`, halved in that case. This
+    is not in the paper; it is proved in docs/mathematics.md.
     """
-    source_degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
     if is_birational(shape):
-        return source_degree
+        return source_degree(shape)
     # the source counts each point of the image twice
-    return source_degree // 2
+    return source_degree(shape) // 2
+
+
+def source_degree(shape: LayerSizes) -> int:
+    """Return the degree of P(D_α) × P(R^{d'×d}) under forms of bidegree (1, 1).
+
+    It is C(δ_A + δ_V, δ_V)·deg P(D_α) with the dimensions δ_A = α(2d − α) − 1 and δ_V = d·d' − 1.
+    """
+    return product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
 
 
 def one_token_degree(shape: LayerSizes) -> int:

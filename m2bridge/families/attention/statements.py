@@ -1,63 +1,24 @@
 """The statements about single-layer attention that m2bridge checks; they predict and never compute.
 
-They are those of the paper (Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention*), as
-printed, and ours. Their words come from ``words.toml``; predictions and hypotheses are functions.
-To add one: write its prediction, and put it into the registry at the end. The predictions are
-written independently in ``checker/statements.py``, which shares no code with this module.
+Some are of the paper (Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention*), as printed;
+the others are ours. Words and formulas stand in ``words.toml``, which the checker and both programs
+for all sizes read, too; here are the predictions that no formula has: points of fibres, lists of
+numbers, sets of types. For each of these the checker has a function of its own.
+
+``None`` as a prediction: it is undefined for the case, or too large to compute.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.families.attention.hypotheses import (
-    WORDS,
-    why_degenerate,
-    why_no_prediction,
-    why_not_one_output,
-    why_not_several_tokens,
-    why_not_two_dimensions,
-    why_outside_paper,
-)
+from m2bridge.certificates.wording import Words
+from m2bridge.families.attention.hypotheses import WORDS, Assumptions, StatedFormula
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
-from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
+from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.sheet import matrix_text
-from m2bridge.statements.statement import Always, GlobalStatement, OrbitStatement, Statement, Value
-
-
-def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSizes, Orbit]:
-    """Return a statement about functions, which predicts a value for each orbit.
-
-    ``key`` and ``part`` are its number in the paper, such as "3.4" and "ii", under which
-    ``words.toml`` has its words; ``part`` is empty for a statement without parts. ``fields`` are
-    the other fields of the statement by name: its prediction, its hypotheses, and the orbits that
-    it concerns.
-    """
-    return OrbitStatement(**WORDS.fields(key, part), **fields)
-
-
-def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
-    """Return a statement about the neuromanifold as a whole, which predicts one value.
-
-    ``key`` and ``part`` name its words in ``words.toml``, as "3.4" and "i" do; ``part`` is empty
-    for a statement without parts. ``fields`` are its prediction and its hypotheses, by name.
-    """
-    return GlobalStatement(**WORDS.fields(key, part), **fields)
-
-
-def _has_rank_one(orbit: Orbit) -> bool:
-    """Return whether A and V have rank 1."""
-    return orbit.r == orbit.s == 1
-
-
-def _has_rank_above_one(orbit: Orbit) -> bool:
-    """Return whether A or V has a rank larger than 1."""
-    return not _has_rank_one(orbit)
-
-
-def _singular_at_rank_one(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Predict by Corollary A.4 that an orbit is singular exactly if A and V have rank 1."""
-    return _has_rank_one(orbit)
+from m2bridge.statements.statement import GlobalStatement, OrbitStatement, Statement, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,43 +51,13 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
     v = V[0]
     zeros = (0,) * (shape.d - 1)
     A_exchanged = tuple((entry, *zeros) for entry in v)  # v qᵀ
-    V_exchanged = (k, *V[1:])  # h kᵀ: its other rows are zero, as those of V
+    V_exchanged = (k, *V[1:])  # h kᵀ: its other rows are zero, as in V
     return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
 def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
     """Predict the fibre where A or V has a rank above 1, by Theorem 3.2: the representative."""
     return Preimages(frozenset({representative(orbit, shape)}))
-
-
-def _has_common_vector(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Predict whether an orbit consists of boundary points, or of critical points.
-
-    Theorem 3.4 (ii) says the first and Lemma A.3 the second: exactly where A = v qᵀ and V = h vᵀ
-    with the same v, so that rk A = rk V = dim L ∩ U = 1.
-    """
-    return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
-
-
-def is_singular_by_theorem(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Predict whether an orbit is singular by Theorem 3.4 (iii), as printed: rk A · rk V ≤ 1."""
-    return orbit.r * orbit.s <= 1
-
-
-def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
-    """Predict whether an orbit is singular, by a statement of ours that corrects 3.4 (iii).
-
-    By 3.4 (iii) singular points are those where A and V have rank 1. By ours they are these, and
-    for a < d also the functions of the singular points of the source, the A of rank below a.
-    """
-    if shape.a >= shape.d:
-        # all matrices A: the source is smooth, and 3.4 (iii) holds
-        return _has_rank_one(orbit)
-    if shape.a == 1:
-        # A has rank 1 always
-        return orbit.s == 1
-    # this includes rank 1, as 1 is below a
-    return orbit.r <= shape.a - 1
 
 
 def _hilbert_function(shape: LayerSizes) -> Value | None:
@@ -146,11 +77,7 @@ def _generators(shape: LayerSizes) -> Value | None:
 
 
 def _generator_degrees(shape: LayerSizes) -> Value | None:
-    """Predict the degrees of minimal generators of the ideal of the closure.
-
-    Only the degrees are predicted, not how many generators there are of each. ``None`` for one
-    token.
-    """
+    """Predict the degrees of minimal generators, without their numbers; ``None`` for one token."""
     # imported late: it loads SymPy
     from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees
 
@@ -158,189 +85,46 @@ def _generator_degrees(shape: LayerSizes) -> Value | None:
 
 
 def _exposed_types(shape: LayerSizes) -> Value | None:
-    """Predict the exposed types of weights (K, Q, V).
+    """Predict the exposed types of weights (K, Q, V): those for which the formula holds."""
+    from m2bridge.families.attention.training.types import ExposedTypes, weight_types
 
-    A type is all weights with given ranks of the matrices. It is exposed if some of its weights are
-    critical points of a squared loss for all targets in an open set.
-    """
-    from m2bridge.families.attention.training.types import predicted_types
-
-    return predicted_types(shape)
+    is_exposed = StatedFormula(WORDS.words("exposed", "").value)
+    return ExposedTypes.of(kind for kind in weight_types(shape) if is_exposed(kind, shape))
 
 
 def _exposed_types_of_heads(shape: LayerSizes) -> Value | None:
-    """Predict the exposed types of weights (K, Q, O, V), where O has as many columns as K has rows.
+    """Predict the exposed types of weights (K, Q, O, V), where O has a columns, as K has rows."""
+    from m2bridge.families.attention.training.types import ExposedTypes, weight_types
 
-    This number is a, the dimension of the head.
-    """
-    from m2bridge.families.attention.training.types import predicted_types
-
-    return predicted_types(shape, head_dim=shape.a)
+    is_exposed = StatedFormula(WORDS.words("exposed-heads", "").value)
+    types = weight_types(shape, head_dim=shape.a)
+    return ExposedTypes.of(kind for kind in types if is_exposed(kind, shape))
 
 
 def _learning_degree(shape: LayerSizes) -> Value | None:
-    """Predict the number of critical points of training: the Stirling number S(d + 2, 3) of the
-    second kind.
-
-    ``None`` outside the hypotheses t ≥ 2, d' = 1 and a ≥ d.
-    """
-    if shape.t < 2 or shape.d_out > 1 or shape.alpha < shape.d:
-        return None
-    # S(n, 3) = (3^(n−1) − 2^n + 1)/2 at n = d + 2
-    twice_the_number: int = 3 ** (shape.d + 1) - 2 ** (shape.d + 2) + 1
-    return twice_the_number // 2
+    """Predict the number of critical points of training; ``None`` where a hypothesis fails."""
+    words = WORDS.words("learning-degree", "")
+    number: int | None = None
+    if not Assumptions(words.assumes)(shape):
+        number = StatedFormula(words.value)(shape)
+    return number
 
 
-REGISTRY: tuple[Statement, ...] = (
-    about_orbits(
-        "3.2",
-        "rank one",
-        predict=_preimages_of_rank_one,
-        hypotheses=why_not_several_tokens,
-        printed_hypotheses=why_not_several_tokens,
-        concerns=_has_rank_one,
-    ),
-    about_the_whole(
-        "3.2",
-        "zero",
-        predict=Always(True),
-        hypotheses=why_not_several_tokens,
-        printed_hypotheses=why_not_several_tokens,
-    ),
-    about_orbits(
-        "3.2",
-        "otherwise",
-        predict=_one_preimage,
-        hypotheses=why_not_several_tokens,
-        printed_hypotheses=why_not_several_tokens,
-        concerns=_has_rank_above_one,
-    ),
-    about_the_whole(
-        "3.3",
-        "",
-        predict=dimension_formula,
-        hypotheses=why_outside_paper,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole(
-        "3.4",
-        "i",
-        predict=Always(True),
-        hypotheses=why_outside_paper,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_orbits(
-        "3.4",
-        "ii",
-        predict=_has_common_vector,
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_orbits(
-        "3.4",
-        "iii",
-        predict=is_singular_by_theorem,
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole(
-        "A.2",
-        "birational",
-        predict=Always(True),
-        hypotheses=why_outside_paper,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole(
-        "A.2",
-        "special fibres",
-        predict=Always(2),
-        hypotheses=why_outside_paper,
-        printed_hypotheses=why_outside_paper,
-        nothing=0,
-    ),
-    about_orbits(
-        "A.3",
-        "",
-        predict=_has_common_vector,
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_orbits(
-        "A.4",
-        "",
-        predict=_singular_at_rank_one,
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole(
-        "A.5",
-        "",
-        predict=Always(True),
-        hypotheses=why_not_several_tokens,
-        printed_hypotheses=why_not_several_tokens,
-    ),
-    about_orbits(
-        "A.6",
-        "",
-        predict=Always(True),
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole(
-        "not-a-manifold",
-        "",
-        predict=Always(False),
-        hypotheses=why_degenerate,
-        printed_hypotheses=why_outside_paper,
-    ),
-    about_the_whole("degree", "", predict=degree_formula, hypotheses=why_not_several_tokens),
-    about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=why_degenerate),
-    about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=why_not_two_dimensions),
-    about_the_whole(
-        "hilbert",
-        "",
-        predict=_hilbert_function,
-        hypotheses=why_no_prediction,
-        separate_computation=True,
-    ),
-    about_the_whole(
-        "generators",
-        "",
-        predict=_generators,
-        hypotheses=why_not_several_tokens,
-        separate_computation=True,
-    ),
-    about_the_whole(
-        "generated",
-        "",
-        predict=_generator_degrees,
-        hypotheses=why_not_several_tokens,
-        separate_computation=True,
-        follows_from=("generators",),
-    ),
-    about_the_whole(
-        "exposed",
-        "",
-        predict=_exposed_types,
-        hypotheses=why_not_several_tokens,
-        separate_computation=True,
-    ),
-    about_the_whole(
-        "exposed-heads",
-        "",
-        predict=_exposed_types_of_heads,
-        hypotheses=why_not_several_tokens,
-        separate_computation=True,
-    ),
-    about_the_whole(
-        "learning-degree",
-        "",
-        predict=_learning_degree,
-        hypotheses=why_not_one_output,
-        separate_computation=True,
-    ),
-)
+PREDICTED: dict[str, Callable[..., Value | None]] = {
+    "fibre_exchanged": _preimages_of_rank_one,
+    "fibre_itself": _one_preimage,
+    "polar_degrees": stated_polar_degrees,
+    "Hilbert_function": _hilbert_function,
+    "generator_numbers": _generators,
+    "generator_degrees": _generator_degrees,
+    "exposed_types": _exposed_types,
+    "exposed_types_of_heads": _exposed_types_of_heads,
+    "learning_degree": _learning_degree,
+}
+"""The predictions of what is no formula alone, by observable, or by the property of all sizes."""
 
+BY_DEGREE = frozenset({"Hilbert_function", "generator_numbers", "generator_degrees"})
+"""The observables for which a closure is computed in addition to the orbits."""
 EXPOSED_TYPES = "exposed_types"
 EXPOSED_TYPES_OF_HEADS = "exposed_types_of_heads"
 OF_TYPES = frozenset({EXPOSED_TYPES, EXPOSED_TYPES_OF_HEADS})
@@ -348,9 +132,27 @@ OF_TYPES = frozenset({EXPOSED_TYPES, EXPOSED_TYPES_OF_HEADS})
 OF_TRAINING = frozenset({"learning_degree"})
 """The observables that are about a loss."""
 
-BY_DEGREE = (
-    frozenset(statement.observable for statement in REGISTRY if statement.separate_computation)
-    - OF_TRAINING
-    - OF_TYPES
-)
-"""The observables for which a closure is computed in addition to the orbits."""
+
+def _statement(words: Words) -> Statement:
+    """The statement with these words."""
+    predict = PREDICTED.get(words.as_property or words.observable)
+    fields = WORDS.fields(words.key, words.part) | {
+        "predict": predict or StatedFormula(words.value),
+        "hypotheses": Assumptions(words.assumes),
+        "printed_hypotheses": None if words.printed is None else Assumptions(words.printed),
+    }
+    if words.orbits:
+        return OrbitStatement(concerns=StatedFormula(words.orbits), **fields)
+    return GlobalStatement(
+        # the number of points of special fibres is 0 where no fibre is special
+        nothing=0 if words.observable == "special_fibre_points" else None,
+        separate_computation=words.observable in BY_DEGREE | OF_TYPES | OF_TRAINING,
+        follows_from=("generators",) if words.key == "generated" else (),
+        **fields,
+    )
+
+
+REGISTRY: tuple[Statement, ...] = tuple(map(_statement, WORDS.statements))
+
+is_singular_by_theorem = StatedFormula(WORDS.words("3.4", "iii").value)
+"""Whether an orbit of a case is singular by Theorem 3.4 (iii), as printed."""

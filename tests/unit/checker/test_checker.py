@@ -33,7 +33,7 @@ from m2bridge.families.attention.checker import (
 )
 from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.registry import checker
-from tests.changing import changed, leaves, recheck
+from tests.changing import changed, leaves, recheck, with_formulas
 from tests.checking import verify, verify_path
 
 FOLDER = Path(__file__).parents[2] / "certificates" / "accepted"
@@ -100,7 +100,7 @@ for path in map(Path, sys.argv[1:]):
 print(*sys.modules)
 """
 SHARED = re.compile(
-    r"m2bridge(\.(errors|limits|reading|_version|system|families(\.registry)?|convert(\.bounded_io)?|certificates(\.(form|wording))?"
+    r"m2bridge(\.(errors|limits|reading|_version|system|families(\.registry)?|convert(\.bounded_io)?|certificates(\.(form|wording|conditions))?"
     r"|checker(\.\w+)?|families(\.\w+)+\.checker(\.\w+)*|families\.\w+(\.all_sizes)?))?"
 )
 """What is loaded of m2bridge: the checker, the form of certificates and how files are read, errors,
@@ -305,38 +305,28 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
     alone(write(large, tmp_path), memory=400 * 2**20)
 
 
-PLANTED = {
-    "degree": ("d3-dout2-a1-t2-degree", statements.GLOBAL, ("degree", ""), lambda case: 1638),
-    "degree of low rank": (
-        "d3-dout2-a2-t2-degree",
-        statements.GLOBAL,
-        ("degree", ""),
-        lambda case: 792,
-    ),
-    "dimension": ("d3-dout2-a2-t2-3.3", statements.GLOBAL, ("3.3", ""), lambda case: case.d),
-    "singular": (
-        "d3-dout2-a2-t2-3.4",
-        statements.AT_ORBITS,
-        ("3.4", "iii"),
-        lambda orbit, case: orbit[0] < 2,
-    ),
-    "fibre": (
-        "d2-dout1-a1-t2-3.2",
-        statements.AT_ORBITS,
-        ("3.2", "rank one"),
-        statements.AT_ORBITS["3.2", "otherwise"][1],
-    ),
+PLANTED: dict[str, tuple[str, tuple[str, str], dict[str, str]]] = {
+    "degree": ("d3-dout2-a1-t2-degree", ("degree", ""), {"value": "1638"}),
+    "degree of low rank": ("d3-dout2-a2-t2-degree", ("degree", ""), {"value": "792"}),
+    "dimension": ("d3-dout2-a2-t2-3.3", ("3.3", ""), {"value": "d"}),
+    "singular": ("d3-dout2-a2-t2-3.4", ("3.4", "iii"), {"value": "r < 2"}),
+    "fibre": ("d2-dout1-a1-t2-3.2", ("3.2", "rank one"), {"as_property": "fibre_itself"}),
 }
+"""Formulas, by the certificate of a case in which they are wrong, and by the statement."""
 
 
 @pytest.mark.parametrize("what", PLANTED)
 def test_a_wrong_prediction_of_the_checker_is_noticed(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name, table, key, wrong = PLANTED[what]
+    name, key, wrong = PLANTED[what]
     assert verify(sample(name)).accepted
-    monkeypatch.setitem(table, key, (table[key][0], wrong))
+    monkeypatch.setattr(statements, "WORDS", with_formulas(statements.WORDS, key, **wrong))
     assert verify(sample(name)).check.startswith("answer.verdicts")
+    found = statements.statement(key[0], sample(name))
+    outcomes = {verdict["part"]: verdict["verdict"] for verdict in found.answer["verdicts"]}  # type: ignore[union-attr]
+    # the statement on singular points is false as printed, and true as it is planted
+    assert outcomes[key[1]] == ("CONFIRMED" if what == "singular" else "REFUTED")
 
 
 def about_the_degree(d: int, d_out: int, a: int) -> Certificate:

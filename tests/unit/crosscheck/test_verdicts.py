@@ -329,7 +329,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
 
     assert decided() == "CONFIRMED"
     with monkeypatch.context() as patch:
-        patch.setitem(checker.GLOBAL, ("polar", ""), (checker.TWO_DIMENSIONS, lambda case: wrong))
+        patch.setitem(checker.PREDICTED, "polar_degrees", lambda case: wrong)
         assert decided() == "REFUTED"
     methods = {"localized_polar_degrees": "REFUTED"}
     if "slices" in said["observed"]:
@@ -450,7 +450,7 @@ def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(
 def test_hypotheses_of_ours_are_called_ours() -> None:
     ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
     assert ours == {
-        s.key for s in REGISTRY if s.hypotheses is why_degenerate and s.source.startswith(PAPER)
+        s.key for s in REGISTRY if s.hypotheses == why_degenerate and s.source.startswith(PAPER)
     }
     for s in TOGETHER:
         found = compare(s, seen(1, 2, 1))
@@ -511,7 +511,7 @@ def truth_by_checker(s: Statement, case: Case) -> bool | None:
     """Whether the conclusion of a statement is true in a case, as the checker finds it."""
     evidence, points = observe_again(case.d, case.d_out, case.alpha)
     (words,) = (words for words in checker.WORDS.about(s.key) if words.part == s.part)
-    if (s.key, s.part) in checker.AT_ORBITS:
+    if words.orbits:
         found = checker._verdict_at_orbits(words, case, evidence, points)
         return False if found["failing"] else None if found["undecided"] else True
     found = checker._global_verdict(words, case, evidence, with_slices=False)
@@ -915,17 +915,17 @@ def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fa
     the same.
     """
     assert any(map(s.hypotheses, OUTSIDE))
+    words = checker.WORDS.words(s.key, s.part)
     for model in OUTSIDE:
         case = Case(model.d, model.d_out, model.a, model.t)
         if isinstance(s, GlobalStatement):
-            number, predict = checker.GLOBAL[s.key, s.part]
-            assert predict(case) == value_json(s.predict(model))
+            assert checker.predicted(words, case) == value_json(s.predict(model))
         else:
-            number, predict_at = checker.AT_ORBITS[s.key, s.part]
             for orbit in orbits(model):
                 if s.concerns(orbit):
-                    assert predict_at(orbit.cells, case) == value_json(s.predict(orbit, model))
-        assert (checker.failing_hypothesis(number, case) or "") == s.hypotheses(model)
+                    stated = checker.predicted(words, case, orbit.cells)
+                    assert stated == value_json(s.predict(orbit, model))
+        assert (checker.failing_hypothesis(words, case) or "") == s.hypotheses(model)
 
 
 def _planted(wrong: Value, model: Any) -> Value:

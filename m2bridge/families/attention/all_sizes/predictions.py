@@ -1,8 +1,7 @@
 """The predictions of each statement, for all sizes: conditions on sizes and orbits, or numbers.
 
-Text and source are those of the statement itself. The conditions here and the predictions of
-``statements.py`` are written twice on purpose; a test compares them. What they are compared with
-stands in ``base_ideals.py``.
+They are made of the formulas in ``words.toml`` from which predictions for one case are made, too.
+What they are compared with stands in ``base_ideals.py``.
 
 A size is (d, d', a), where d' is ``dp`` in conditions, and α = min(a, d). An orbit (r, s, m) of
 functions has r = rk A, s = rk V, and m the dimension of the intersection of the column space of A
@@ -17,7 +16,8 @@ from typing import NamedTuple
 
 import islpy as isl
 
-from m2bridge.algebra.determinantal import dimension_of_rank
+from m2bridge.certificates import conditions
+from m2bridge.certificates.wording import Words
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     FORMULAS,
@@ -39,6 +39,7 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     zeros,
 )
 from m2bridge.families.attention.all_sizes.weight_types import exposed_types, types, with_some_type
+from m2bridge.families.attention.hypotheses import WORDS as WORDS_OF_CASES
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.base import Decision
@@ -62,13 +63,6 @@ class Hypothesis:
     condition: str
     reason: str
     added: bool = False
-
-
-PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", WORDS.hypotheses["not-degenerate"]),)
-TWO_DIMENSIONS = (Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]),)
-NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
-# the hypotheses of a statement of the paper, which does not have the last one
-WITH_ADDED = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"], added=True))
 
 
 class DecidedSizes(NamedTuple):
@@ -277,46 +271,57 @@ class TypePrediction:
 
 Prediction = SetPrediction | FormulaPrediction | NumbersPrediction | TypePrediction
 
-TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
+
+def hypotheses(words: Words) -> tuple[Hypothesis, ...]:
+    """The assumptions of a statement on sizes: all of its hypotheses but t ≥ 2."""
+    found = []
+    for name in words.assumes:
+        if name == "several-tokens":
+            continue
+        condition = _isl(WORDS_OF_CASES.conditions[name])
+        is_added = words.printed is not None and name not in words.printed
+        found.append(Hypothesis(condition, WORDS.hypotheses[name], added=is_added))
+    return tuple(found)
+
+
+def _isl(condition: str) -> str:
+    """A condition in the language of isl; the empty one always holds."""
+    if condition in ("", "True"):
+        return ""
+    return conditions.isl(condition, {"alpha": "min(a, d)"})
+
+
+DECIDED = {*OBSERVABLES, *FORMULAS, "polar_degrees", "exposed_types"}
+"""The observables about which statements are decided for all sizes."""
+
+
+def _prediction(words: Words) -> Prediction:
+    """The prediction of a statement for all sizes."""
+    observable = words.as_property or words.observable
+    assumed = hypotheses(words)
+    if observable in FORMULAS:
+        pieces = conditions.pieces(words.value)
+        cases = tuple((_isl(condition), _formula(text)) for condition, text in pieces)
+        return FormulaPrediction(observable, cases, assumed)
+    if observable == "polar_degrees":
+        return NumbersPrediction(stated_polar_degrees, observable, assumed)
+    if observable == "exposed_types":
+        return TypePrediction(_isl(words.value), observable, assumed)
+    condition = "" if words.as_property else _isl(words.value)
+    return SetPrediction(observable, condition, assumed, concerns=_isl(words.orbits))
+
+
+def _formula(text: str) -> SizeFormula:
+    """The function of d, d', α and D that a formula is, for polynomials."""
+    return lambda d, dp, alpha, D: conditions.value(
+        text, {"d": d, "dp": dp, "alpha": alpha, "D": D}
+    )
+
 
 PREDICTIONS: dict[tuple[str, str], Prediction] = {
-    ("3.2", "rank one"): SetPrediction("fibre_exchanged", concerns="r = 1 and s = 1"),
-    ("3.2", "zero"): SetPrediction("zero_fibre"),
-    ("3.2", "otherwise"): SetPrediction("fibre_itself", concerns="r >= 2 or s >= 2"),
-    ("3.3", ""): FormulaPrediction(
-        "dimension",
-        (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),),
-        PAPER,
-    ),
-    ("3.4", "i"): SetPrediction("closed", "", PAPER),
-    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", WITH_ADDED),
-    ("3.4", "iii"): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
-    ("A.2", "birational"): SetPrediction("birational", "", PAPER),
-    ("A.2", "special fibres"): SetPrediction("special_fibre_points", "", PAPER),
-    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1 and m = 1", WITH_ADDED),
-    ("A.4", ""): SetPrediction("singular", "r = 1 and s = 1", WITH_ADDED),
-    ("A.5", ""): SetPrediction("products"),
-    ("A.6", ""): SetPrediction("boundary_critical", "", WITH_ADDED),
-    ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", WITH_ADDED),
-    ("degree", ""): FormulaPrediction(
-        "degree",
-        (
-            (f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D),
-            (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2),
-        ),
-    ),
-    ("singular-locus", ""): SetPrediction(
-        "singular",
-        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <="
-        " a - 1)",
-        NONDEGENERATE,
-    ),
-    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", TWO_DIMENSIONS),
-    ("exposed", ""): TypePrediction(
-        "k = q and q = r and ((s = d and d <= dp) or (s = dp and dp <= d)) and ((m = 0 and r + s <="
-        " d) or (m = r + s - d and r + s >= d) or (r = 1 and s = 1 and m = 1))",
-        "exposed_types",
-    ),
+    (words.key, words.part): _prediction(words)
+    for words in WORDS_OF_CASES.statements
+    if (words.as_property or words.observable) in DECIDED
 }
 
 

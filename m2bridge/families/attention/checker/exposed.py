@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 
 import flint
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
@@ -53,10 +54,10 @@ from m2bridge.families.attention.checker.case import (
     unit_factors,
 )
 from m2bridge.families.attention.checker.statements import (
-    TOKENS,
     WORDS,
     failing_hypothesis,
     inapplicable,
+    numbers,
 )
 
 Entry = tuple[str, int, int]  # the name of a matrix, K, Q, O or V, with row and column
@@ -112,12 +113,12 @@ class Head(NamedTuple):
 def exposed(question: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on exposed types: the facts about each type, and verdicts.
 
-    There is a verdict on each statement that the certificate lists. For one token no statement
-    applies, and there are no facts. TooExpensiveError for too many types of too many weights.
+    For one token no statement applies, and there are no facts. TooExpensiveError for too many types
+    of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(question, certificate.answer)
-    reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
+    reason = failing_hypothesis(listed[0], case)
     if reason is not None:
         return inapplicable(listed, reason)
     head = Head(case, has_o=question == "exposed-heads")
@@ -130,34 +131,24 @@ def exposed(question: str, certificate: Certificate) -> Content | Difference:
     if steps > MOST_STEPS[question]:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
     facts = list(map(dict, facts_of_types(head)))  # copies, as the dictionaries are cached
-    predicted = [head.cells(kind) for kind in types(head) if is_stated(kind, case)]
-    return _content_of_types(predicted, facts, listed)
+    observed = sorted(one["type"] for one in facts if one["exposed"] is True)
+    undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
+    verdicts = []
+    for words in listed:
+        stated = sorted(head.cells(kind) for kind in types(head) if is_stated(kind, words, case))
+        outcome = "UNDECIDED" if undecided else "CONFIRMED"
+        # a type that is decided otherwise refutes the theorem, whether others are decided or not
+        if observed != [cells for cells in stated if cells not in undecided]:
+            outcome = "REFUTED"
+        values = {
+            "predicted": {"exposed": stated, "undecided": []},
+            "observed": {"exposed": observed, "undecided": undecided},
+        }
+        verdicts.append(verdict(words, hypothesis=None, outcome=outcome, **values))
+    return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
 
 QUESTIONS = {question: partial(exposed, question) for question in MOST_STEPS}
-
-
-def _content_of_types(
-    predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
-) -> Content:
-    """The content with the facts about all types, and the verdicts on the listed statements.
-
-    ``predicted`` are the types that are exposed by the theorem. It is refuted by a type that is
-    decided otherwise, and confirmed only where all types are decided.
-    """
-    observed = sorted(one["type"] for one in facts if one["exposed"] is True)
-    undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
-    outcome = "UNDECIDED" if undecided else "CONFIRMED"
-    # a type that is decided otherwise refutes the theorem, whether others are decided or not
-    if observed != sorted(kind for kind in predicted if kind not in undecided):
-        outcome = "REFUTED"
-    values = {
-        "predicted": {"exposed": sorted(predicted), "undecided": []},
-        "observed": {"exposed": observed, "undecided": undecided},
-    }
-    # this function is called only where all hypotheses hold
-    verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
-    return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
 
 def types(head: Head) -> list[Type]:
@@ -191,16 +182,9 @@ def _ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, i
     ]
 
 
-def is_stated(kind: Type, case: Case) -> bool:
-    """Whether the theorem says that a type is exposed (docs/training.md#theorem-exposed)."""
-    intersection_is_smallest = kind.m == max(0, kind.r + kind.s - case.d)
-    is_of_squares = kind.r == kind.s == kind.m == 1  # A = v qᵀ and W = h vᵀ
-    return (
-        kind.k == kind.q == kind.r
-        and kind.o - kind.s <= max(0, case.d_out - case.d)
-        and kind.v - kind.s <= max(0, case.d - case.d_out)
-        and (intersection_is_smallest or is_of_squares)
-    )
+def is_stated(kind: Type, words: Words, case: Case) -> bool:
+    """Whether the statement says that a type is exposed (docs/training.md#theorem-exposed)."""
+    return bool(conditions.value(words.value, numbers(words.value, case) | kind._asdict()))
 
 
 @cache

@@ -36,10 +36,10 @@ from m2bridge.checker.draws import random_prime, unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import (
-    TOKENS,
     WORDS,
     failing_hypothesis,
     inapplicable,
+    predicted,
 )
 
 Exponents = tuple[int, ...]
@@ -49,7 +49,6 @@ Form = Mapping[Exponents, int]
 Feature = tuple[int, int, int]
 """The indices (i, p, q), p ≤ q, of a coordinate c_{i,p,q}."""
 
-HYPOTHESES = (*TOKENS, "one-output")
 LARGEST_DIMENSION = 4
 """The largest dimension d of tokens for which points are counted. For d = 4 the matrices have some
 thousand rows and columns, which takes half a minute; for d = 5 they have some ten thousand."""
@@ -78,7 +77,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
-    reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
+    reason = failing_hypothesis(listed[0], case)
     if reason is not None:
         return inapplicable(listed, reason)
     if case.d > LARGEST_DIMENSION:
@@ -94,11 +93,10 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
         if count != stored:
             found = f"{count} modulo {prime}"
             return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
-    predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
-    verdicts = [
-        global_verdict(words, hypothesis=None, predicted=predicted, observed=stored)
-        for words in listed
-    ]
+    verdicts = []
+    for words in listed:
+        number = predicted(words, case)
+        verdicts.append(global_verdict(words, None, predicted=number, observed=stored))
     evidence = {"learning_degree": stored, "primes": primes, "target": target}
     content = statements(WORDS, listed, verdicts, evidence)
     # the number is known modulo primes only
@@ -135,21 +133,6 @@ def _is_prime_in_bounds(p: Any) -> bool:
     if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
         return False
     return bool(flint.fmpz(p).is_prime())
-
-
-def stirling_number(elements: int, blocks: int) -> int:
-    """The number of partitions of a set into nonempty blocks, a Stirling number of the second kind.
-
-    Both arguments are at least 1. By recursion: the last element is added to one of the ``blocks``
-    blocks of a partition of the others, or is a block alone.
-    """
-    if elements == blocks or blocks == 1:
-        return 1
-    if elements < blocks:
-        return 0
-    with_others = blocks * stirling_number(elements - 1, blocks)
-    alone = stirling_number(elements - 1, blocks - 1)
-    return with_others + alone
 
 
 def target_of_certificates(case: Case) -> list[int]:

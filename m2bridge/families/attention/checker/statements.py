@@ -36,6 +36,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, outcome_of_several, statements, verdict
@@ -61,37 +62,21 @@ Json = dict[str, Any]
 Observed = int | dict[str, list[int | None]] | None
 
 
-# Predictions of the statements, for a case or at an orbit of a case. They are also evaluated where
-# a hypothesis fails, and have a value there.
+def numbers(text: str, case: Case, orbit: Orbit | None = None) -> Json:
+    """The numbers of a case, and of an orbit, by their names in formulas of words.toml."""
+    named = {"d": case.d, "dp": case.d_out, "a": case.a, "t": case.t, "alpha": case.alpha}
+    if orbit is not None:
+        named |= zip("rsm", orbit, strict=True)
+    if "D" in conditions.names(text):
+        named["D"] = source_degree(case)
+    return named
 
 
-def predict_true(*_: Any) -> bool:
-    """Predict that the observable is true, in every case and at every orbit."""
-    return True
+def source_degree(case: Case) -> int:
+    """The degree of the source P(D_α) × P(V), of dimension δ, under forms of bidegree (1, 1).
 
-
-def predict_false(*_: Any) -> bool:
-    """Predict that the observable is false, in every case."""
-    return False
-
-
-def two_points(case: Case) -> int:
-    """The number of points of special fibres by Corollary A.2: two in every case."""
-    return 2
-
-
-def dimension(case: Case) -> int:
-    """The dimension by Corollary 3.3: that of the weights less one, for (λA, V/λ)."""
-    return case.source_dimension - 1
-
-
-def degree(case: Case) -> int:
-    """The degree of the closure: that of the source, and half of it where the map is two-to-one.
-
-    The source P(D_α) × P(V), of dimension δ, has the degree C(δ, d d' − 1) deg P(D_α) under forms
-    of bidegree (1, 1), and the map is two-to-one for α = d' = 1 < d. deg P(D_α) is Giambelli's
-    product of C(d + i, α) / C(α + i, α) over i < d − α, here with factorials
-    (docs/mathematics.md#theorem-degree).
+    It is C(δ, d d' − 1) deg P(D_α), where deg P(D_α) is Giambelli's product of C(d + i, α) /
+    C(α + i, α) over i < d − α, here with factorials (docs/mathematics.md#theorem-degree).
     """
     d, alpha = case.d, case.alpha
     numerator = 1
@@ -99,49 +84,14 @@ def degree(case: Case) -> int:
     for i in range(d - alpha):
         numerator *= factorial(d + i) * factorial(i)
         denominator *= factorial(alpha + i) * factorial(d - alpha + i)
-    # δ, the dimension of the source as a projective variety, is one less than that of the cone
-    source_degree = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
-    if alpha == case.d_out == 1 < d:
-        return source_degree // 2
-    return source_degree
+    return comb(case.projective_dimension, d * case.d_out - 1) * (numerator // denominator)
 
 
-def is_square(orbit: Orbit, case: Case) -> bool:
-    """Whether all products l_i v_k are multiples of the square of one form: A = v qᵀ, V = h vᵀ."""
-    return orbit == (1, 1, 1)
-
-
-def has_rank_one(orbit: Orbit, case: Case) -> bool:
-    """Whether A and V have rank one."""
-    r, s, _ = orbit
-    return r == s == 1
-
-
-def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
-    """Whether rk A · rk V ≤ 1, as in the paper; for nonzero functions both ranks are then one."""
-    r, s, _ = orbit
-    return r * s <= 1
-
-
-def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by the theorem on the singular locus.
-
-    Singular orbits are those with rk A = rk V = 1 for a ≥ d, with rk V = 1 for a = 1 < d, and with
-    rk A < a for 1 < a < d (docs/mathematics.md#theorem-singular-locus).
-    """
-    r, s, _ = orbit
-    if case.a >= case.d:
-        return r == s == 1
-    if case.a == 1:
-        return s == 1
-    return r <= case.a - 1
-
-
-def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
+def fibre_of_rank_one(case: Case, orbit: Orbit) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
     It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative of
-    an orbit has q = h = e_1. Sparse matrices have no sizes: ``as_json`` takes those of the case.
+    an orbit has q = h = e_1.
     """
     pair = representative(orbit)
     exchanged = exchange_vectors(pair)
@@ -150,48 +100,34 @@ def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     return as_json([pair, exchanged], case)
 
 
-def fibre_of_other_ranks(orbit: Orbit, case: Case) -> list[Json]:
+def fibre_of_other_ranks(case: Case, orbit: Orbit) -> list[Json]:
     """The fibre by Theorem 3.2 where A or V has a rank above one: the representative alone."""
     return as_json([representative(orbit)], case)
 
 
-# The hypotheses of statements, by their names in words.toml, in the order of the checks.
-TOKENS = ("several-tokens",)
-PAPER = (*TOKENS, "not-degenerate")
-NONDEGENERATE = (*PAPER, "two-dimensions")
-TWO_DIMENSIONS = (*TOKENS, "two-dimensions")
-Hypotheses = tuple[str, ...]
+# The predictions that are no formula, by observable or by the property of all sizes.
+PREDICTED: dict[str, Callable[..., Any]] = {
+    "fibre_exchanged": fibre_of_rank_one,
+    "fibre_itself": fibre_of_other_ranks,
+    "polar_degrees": stated_polar_degrees,
+}
 
-# GLOBAL[key, part] = (hypotheses, prediction of the case)
-GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
-    ("3.2", "zero"): (TOKENS, predict_true),
-    ("3.3", ""): (PAPER, dimension),
-    ("3.4", "i"): (PAPER, predict_true),
-    ("A.2", "birational"): (PAPER, predict_true),
-    ("A.2", "special fibres"): (PAPER, two_points),
-    ("A.5", ""): (TOKENS, predict_true),
-    ("not-a-manifold", ""): (NONDEGENERATE, predict_false),
-    ("degree", ""): (TOKENS, degree),
-    ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
-}
-# FORMER[key, part, version] = (hypotheses, prediction of the case), for former words of a
-# statement, where they are others than in GLOBAL.
-# Former words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those
-# of the formula" in place of numbers.
-FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
-    ("polar", "", 1): (NONDEGENERATE, predict_true)
-}
-# AT_ORBITS[key, part] = (hypotheses, prediction at an orbit of the case)
-AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
-    ("3.2", "rank one"): (TOKENS, fibre_of_rank_one),
-    ("3.2", "otherwise"): (TOKENS, fibre_of_other_ranks),
-    ("3.4", "ii"): (NONDEGENERATE, is_square),
-    ("3.4", "iii"): (NONDEGENERATE, has_rank_at_most_one),
-    ("A.3", ""): (NONDEGENERATE, is_square),
-    ("A.4", ""): (NONDEGENERATE, has_rank_one),
-    ("A.6", ""): (NONDEGENERATE, predict_true),
-    ("singular-locus", ""): (NONDEGENERATE, singular_locus),
-}
+
+def predicted(words: Words, case: Case, *orbit: Orbit) -> Any:
+    """The value that a statement predicts of a case, or of an orbit, whatever its hypotheses."""
+    predict = PREDICTED.get(words.as_property or words.observable)
+    if predict is not None:
+        return predict(case, *orbit)
+    return conditions.value(words.value, numbers(words.value, case, *orbit))
+
+
+def failing_hypothesis(words: Words, case: Case) -> str | None:
+    """The words for the first hypothesis of a statement that fails in a case; None if all hold."""
+    for name in words.assumes:
+        condition = WORDS.conditions[name]
+        if not conditions.value(condition, numbers(condition, case)):
+            return WORDS.hypotheses[name]
+    return None
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
@@ -214,8 +150,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     with_slices = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
-        is_about_orbits = (words.key, words.part) in AT_ORBITS
-        if is_about_orbits:
+        if words.orbits:
             verdicts.append(_verdict_at_orbits(words, case, evidence, points))
         else:
             verdicts.append(_global_verdict(words, case, evidence, with_slices=with_slices))
@@ -231,23 +166,13 @@ def inapplicable(listed: Sequence[Words], reason: str) -> Content:
     return statements(WORDS, listed, verdicts, evidence={})
 
 
-QUESTIONS = {key: partial(statement, key) for key, _ in (*GLOBAL, *AT_ORBITS)}
-
-
-def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
-    """The words for the first of these hypotheses that fails in a case; None if all hold."""
-    holds = {
-        "several-tokens": case.t >= 2,
-        # α = d' = 1 is the degenerate case
-        "not-degenerate": case.alpha > 1 or case.d_out > 1,
-        "two-dimensions": case.d >= 2,
-        # the whole hypothesis of the words is d' = 1 and a ≥ d, which is the same as α = d
-        "one-output": case.d_out == 1 and case.alpha == case.d,
-    }
-    for name in hypotheses:
-        if not holds[name]:
-            return WORDS.hypotheses[name]
-    return None
+# Statements that take a computation of their own, which orbits do not decide.
+SEPARATE = {"hilbert", "generators", "generated", "exposed", "exposed-heads", "learning-degree"}
+QUESTIONS = {
+    words.key: partial(statement, words.key)
+    for words in WORDS.statements
+    if words.key not in SEPARATE
+}
 
 
 # Verdicts on a case as a whole.
@@ -275,14 +200,11 @@ def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bo
     facts about each orbit. ``with_slices`` says that points in slices are counted even where that
     is expensive, because the certificate has their numbers.
     """
-    key = (words.key, words.part)
-    # former words have a prediction of their own; all others have that of GLOBAL
-    hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_in_case(words.observable, case, evidence, with_slices=with_slices)
     return global_verdict(
         words,
-        hypothesis=failing_hypothesis(hypotheses, case),
-        predicted=predict(case),
+        hypothesis=failing_hypothesis(words, case),
+        predicted=predicted(words, case),
         observed=observed,
     )
 
@@ -454,8 +376,7 @@ def _verdict_at_orbits(
     dimension where it fails. There is no witness where a hypothesis fails, as the statement then
     claims nothing. ``points`` has for each orbit the points of its fibre, weights (A, V).
     """
-    hypotheses, _ = AT_ORBITS[words.key, words.part]
-    failed_hypothesis = failing_hypothesis(hypotheses, case)
+    failed_hypothesis = failing_hypothesis(words, case)
     comparisons = _comparisons(words, case, evidence, points)
     failing = [comparison for comparison in comparisons if comparison.fails]
     undecided = [comparison for comparison in comparisons if comparison.observed is None]
@@ -488,11 +409,10 @@ def _comparisons(
     weights (A, V), which ``points`` has; for other statements they are in the facts of
     ``evidence``.
     """
-    _, predict = AT_ORBITS[words.key, words.part]
     comparisons = []
     for facts in evidence["orbits"]:
         orbit = tuple(facts["orbit"])
-        if not _concerns(words, orbit):
+        if not conditions.value(words.orbits, numbers(words.orbits, case, orbit)):
             continue
         observed: Any
         if words.observable == "fibre":
@@ -500,9 +420,7 @@ def _comparisons(
         else:
             has_family = evidence["boundary_family"]
             observed = _observed_at_orbit(words.observable, facts, has_family=has_family)
-        predicted = predict(orbit, case)
-        comparison = ComparisonAtOrbit(facts=facts, predicted=predicted, observed=observed)
-        comparisons.append(comparison)
+        comparisons.append(ComparisonAtOrbit(facts, predicted(words, case, orbit), observed))
     return comparisons
 
 
@@ -524,21 +442,6 @@ class ComparisonAtOrbit(NamedTuple):
     def sort_key(self) -> tuple[int, list[int]]:
         """The dimension of the orbit, and its numbers (r, s, m), by which orbits are ordered."""
         return self.facts["dimension"], self.facts["orbit"]
-
-
-def _concerns(words: Words, orbit: Orbit) -> bool:
-    """Whether a statement concerns an orbit, that is, says something about it.
-
-    Each statement concerns all orbits, but for the two parts of Theorem 3.2: "rank one" is about
-    functions with A and V of rank one, and "otherwise" about all other functions.
-    """
-    if words.key != "3.2":
-        return True
-    r, s, _ = orbit
-    has_rank_one = r == s == 1
-    if words.part == "rank one":
-        return has_rank_one
-    return not has_rank_one
 
 
 def _observed_at_orbit(observable: str, facts: Json, *, has_family: bool) -> bool | None:

@@ -238,12 +238,6 @@ def _types_in_words(types: Iterable[tuple[int, ...]]) -> str:
     return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
 
 
-def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
-    """The types with nonzero functions that are exposed by the theorem."""
-    types = weight_types(shape, head_dim)
-    return ExposedTypes.of(kind for kind in types if kind.is_exposed(shape))
-
-
 @dataclass(frozen=True, slots=True)
 class TypedWeights:
     """Weights of a type: integer matrices, whose entries may be meant modulo a prime."""

@@ -23,11 +23,10 @@ def check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
     Three of them are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
-    of real ones without real weights, and products determine functions. Four more are identities of
-    polynomials in d, d' and α:
+    of real ones without real weights, and products determine functions. The others are identities
+    of polynomials in d, d' and α:
 
-    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1; that is
-      the stated number, in another form.
+    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1.
     * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
       the dimension, so the closure is singular there.
     * For α = d' = 1, at symmetric matrices of rank one, tangent vectors span d(d + 1)/2 + d − 1
@@ -38,7 +37,6 @@ def check_identities() -> None:
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
-    is_as_stated = dimension == alpha * (2 * d - alpha) + d * dp - 1
     more_tangents = d**2 + d * dp - 1 - dimension
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
@@ -49,7 +47,6 @@ def check_identities() -> None:
         cases.base_locus_is_empty()
         and cases.real_family_has_no_real_weights()
         and cases.products_determine_functions()
-        and is_as_stated
         and more_tangents == (d - alpha) ** 2
         and twice_more_at_rank_one == (d - 1) * (d - 2)
         and min(twice_more_coordinates.coeffs()) > 0

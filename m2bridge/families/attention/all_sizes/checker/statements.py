@@ -23,15 +23,17 @@ Kohn.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import islpy as isl
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
+from m2bridge.checker.algebra import ring
 from m2bridge.families.attention.all_sizes.checker.fibres import (
     ALL,
     EVERY,
@@ -120,8 +122,6 @@ def observed_by_fibres() -> Mapping[str, Seen]:
       for α = d' = 1 < d, where it is two-to-one (:func:`_singular_orbits_if_symmetric`).
     * "special_fibre_points" is about fibres with more points than the generic one: with two points
       where the generic one has one. Where it has two no fibre has more.
-    * "degree" is true where the degree of the closure is that of the source, by the projection
-      formula. Where the map is two-to-one it is half of that.
     """
     check_identities()
     found = fibres()
@@ -142,15 +142,28 @@ def observed_by_fibres() -> Mapping[str, Seen]:
         "singular": Seen(singular.union(singular_of_rank_one), known=birational.union(symmetric)),
         "singular_birational": Seen(singular, known=birational),
         "birational": Seen(birational),
-        "degree": Seen(birational, known=birational.union(two_to_one)),
         # a cone that is a manifold is a linear space: by an identity this is so for d = 1 only
         "smooth_manifold": Seen(sizes("d = 1")),
         # the statements that the identities prove for all sizes
         "zero_fibre": Seen(ALL),
         "closed": Seen(ALL),
         "products": Seen(ALL),
-        "dimension": Seen(ALL),
     }
+
+
+def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
+    """The dimension or the degree of the closure: sets of sizes, and the formula for each of them.
+
+    The degree is D, of the source, by the projection formula, and half of D where the map is
+    two-to-one.
+    """
+    check_identities()
+    if observable == "dimension":
+        return [(ALL, "d**2 - (d - alpha)**2 + d * dp - 1")]
+    found = fibres()
+    birational = sizes_of(dense_orbits().intersect(found.one))
+    two_to_one = sizes_of(dense_orbits().intersect(found.two))
+    return [(birational, "D"), (two_to_one, "D // 2")]
 
 
 def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Set:
@@ -232,68 +245,21 @@ def dense_orbits() -> isl.Set:
 # Statements and verdicts.
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The prediction of a statement for all sizes.
-
-    Parameters
-    ----------
-    observable : str
-        The property that the statement is about.
-    true : str
-        The condition on orbits, or sizes, for which it says that the observable is true.
-    about : str
-        The condition on orbits about which it says something; empty if it is about sizes.
-    hypotheses : tuple of str
-        The names of its hypotheses: keys of HYPOTHESES.
-    """
-
-    observable: str
-    true: str = EVERY
-    about: str = ""
-    hypotheses: tuple[str, ...] = ()
-
-
-HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
-PAPER = ("not-degenerate",)
-DIMENSIONS = ("two-dimensions",)
-BOTH = ("not-degenerate", "two-dimensions")
-RANK_ONE = "r = 1 and s = 1"
-# The observable of statements about types of weights, which weight_types.py decides. Their ``true``
-# is a condition on types.
 OBSERVABLE_OF_TYPES = "exposed_types"
-STATED_EXPOSED = (
-    "k = r and q = r and ((d <= dp and s = d) or (d > dp and s = dp))"
-    " and ((r + s <= d and m = 0) or (r + s > d and m = r + s - d) or (r = s and s = m and m = 1))"
-)
-SINGULAR_LOCUS = (
-    "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
-)
-
-STATED: dict[tuple[str, str], Stated] = {
-    ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
-    ("3.2", "zero"): Stated("zero_fibre"),
-    ("3.2", "otherwise"): Stated("fibre_itself", about="r + s >= 3"),
-    ("3.3", ""): Stated("dimension", hypotheses=PAPER),
-    ("3.4", "i"): Stated("closed", hypotheses=PAPER),
-    ("3.4", "ii"): Stated("boundary", SQUARE, about=EVERY, hypotheses=BOTH),
-    ("3.4", "iii"): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
-    ("A.2", "birational"): Stated("birational", hypotheses=PAPER),
-    ("A.2", "special fibres"): Stated("special_fibre_points", about=EVERY, hypotheses=PAPER),
-    ("A.3", ""): Stated("critical", SQUARE, about=EVERY, hypotheses=BOTH),
-    ("A.4", ""): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
-    ("A.5", ""): Stated("products"),
-    ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=BOTH),
-    ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=BOTH),
-    ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
-    ("singular-locus", ""): Stated("singular", SINGULAR_LOCUS, about=EVERY, hypotheses=BOTH),
-    ("polar", ""): Stated("polar_degrees", hypotheses=DIMENSIONS),
-    ("exposed", ""): Stated(OBSERVABLE_OF_TYPES, STATED_EXPOSED),
+"""The observable of statements about types of weights, which weight_types.py decides."""
+NUMBERS = ("dimension", "degree")
+"""The observables that are numbers, for which statements have formulas."""
+UNDECIDED = {"generator_numbers", "generator_degrees", "Hilbert_function"} | {
+    "exposed_types_of_heads",
+    "learning_degree",
 }
-FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
-"""The predictions of former words that are others than in STATED, by key, part and version. Former
-words on polar degrees leave out the family α = d' = 1.
-"""
+"""The observables of statements that nothing here decides for all sizes."""
+STATED = [words for words in WORDS_OF_CASES.statements if words.observable not in UNDECIDED]
+
+
+def in_isl(condition: str) -> str:
+    """A condition of words.toml in the language of isl."""
+    return conditions.isl(condition, {"alpha": "min(a, d)"})
 
 
 @cache
@@ -314,26 +280,16 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     verdicts = []
     lemmas: list[str] = []
     for words in listed:
-        stated = _prediction(words, symmetric=symmetric)
-        if stated is None:
+        if words.observable in UNDECIDED:
             continue
-        verdict = _verdict(words, stated)
+        observable = words.as_property or words.observable
+        if observable == "singular" and not symmetric:
+            observable = "singular_birational"
+        verdict = _verdict(words, observable)
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
-            lemmas += WORDS.trusted[stated.observable]
+            lemmas += WORDS.trusted[observable]
     return Content({"verdicts": verdicts}, evidence_of_all, tuple(dict.fromkeys(lemmas)))
-
-
-def _prediction(words: Words, *, symmetric: bool) -> Stated | None:
-    """The prediction for all sizes of the statement with these words; None if it has none.
-
-    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
-    """
-    key = (words.key, words.part)
-    stated = FORMER.get((*key, words.version), STATED.get(key))
-    if stated is not None and stated.observable == "singular" and not symmetric:
-        return replace(stated, observable="singular_birational")
-    return stated
 
 
 def statement(certificate: Certificate) -> Content:
@@ -351,7 +307,7 @@ def statement(certificate: Certificate) -> Content:
 # the lemma on symmetric matrices: the only one that "singular" has and "singular_birational" has
 # not
 (SYMMETRIC,) = set(WORDS.trusted["singular"]) - set(WORDS.trusted["singular_birational"])
-QUESTIONS = {key: statement for key, _ in STATED}
+QUESTIONS = {words.key: statement for words in STATED}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,27 +352,30 @@ class Compared:
         }
 
 
-def _compare(stated: Stated) -> Compared:
+def _compare(words: Words, observable: str) -> Compared:
     """Compare the prediction of a statement with the observation.
 
-    A statement is about sizes if ``stated.about`` is empty, else about the orbits for which this
-    condition and ``found.about`` hold. ``found.true`` is where the observable is true, and
-    ``found.known`` has the sizes for which this is known. So the statement is wrong at the known
-    orbits, or sizes, in the symmetric difference of ``found.true`` and what it says; and it is
-    false for the sizes over which there is such an orbit. Sizes outside ``found.known`` are
-    unknown, and those with no orbit that the statement is about are vacuous, and then not unknown.
+    A statement is about orbits if ``found.true`` has orbits: about those in ``found.about`` for
+    which its condition holds. It is wrong at the known orbits, or sizes, in the symmetric
+    difference of ``found.true`` and what it says; and it is false for the sizes over which there is
+    such an orbit. Sizes outside ``found.known`` are unknown, and those with no orbit that the
+    statement is about are vacuous, and then not unknown.
     """
-    if stated.observable == OBSERVABLE_OF_TYPES:
-        false = sizes_with_wrong_types(stated.true)
+    if observable == OBSERVABLE_OF_TYPES:
+        false = sizes_with_wrong_types(in_isl(words.value))
         return Compared(false=false, unknown=NONE, vacuous=NONE, wrong=None)
-    found = where_observed(stated.observable)
+    if observable in NUMBERS:
+        return _compare_numbers(words, observable)
+    # polar degrees are no formula: they are observed as those that are stated
+    true = EVERY if words.as_property or not words.value else in_isl(words.value)
+    found = where_observed(observable)
     unknown = ALL.subtract(found.known)
-    if not stated.about:
-        wrong_sizes = _symmetric_difference(found.true, sizes(stated.true))
+    if found.true.n_dim() == SIZE_LENGTH:
+        wrong_sizes = _symmetric_difference(found.true, sizes(true))
         false = wrong_sizes.intersect(found.known)
         return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
-    concerned = orbits(stated.about).intersect(found.about)
-    different = _symmetric_difference(found.true, orbits(stated.true))
+    concerned = orbits(in_isl(words.orbits or "True")).intersect(found.about)
+    different = _symmetric_difference(found.true, orbits(true))
     wrong = different.intersect(concerned).intersect(orbits_over(found.known))
     vacuous = ALL.subtract(sizes_of(concerned))
     return Compared(
@@ -424,19 +383,40 @@ def _compare(stated: Stated) -> Compared:
     )
 
 
+def _compare_numbers(words: Words, observable: str) -> Compared:
+    """Compare a stated number with the observed one, as polynomials in d, d', α and D.
+
+    They are equal for all sizes with the same polynomial, and different for all sizes if their
+    difference is one term, as no variable is zero; else it is not known where.
+    """
+    d, dp, alpha, half = ring(4).gens()
+    # D is twice a variable, so that a half of it is a polynomial with integer coefficients
+    names = {"d": d, "dp": dp, "alpha": alpha, "D": 2 * half}
+    false, unknown = NONE, ALL
+    for where, observed in where_numbers(observable):
+        for condition, stated in conditions.pieces(words.value):
+            compared = where.intersect(sizes(in_isl(condition)))
+            difference = conditions.value(stated, names) - conditions.value(observed, names)
+            if len(difference) <= 1:
+                unknown = unknown.subtract(compared)
+            if len(difference) == 1:
+                false = false.union(compared)
+    return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
+
+
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
     """The symmetric difference: the elements that are in exactly one of the two sets."""
     return first.subtract(second).union(second.subtract(first))
 
 
-def _verdict(words: Words, stated: Stated) -> Json:
+def _verdict(words: Words, observable: str) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
     These sizes decide the verdict. For those where a hypothesis is the first to fail,
     ``not_applicable`` says where the conclusion is true nevertheless.
     """
-    compared = _compare(stated)
-    applies, fails_first = _split_by_hypotheses(stated.hypotheses)
+    compared = _compare(words, observable)
+    applies, fails_first = _split_by_hypotheses(words.assumes)
     not_applicable = []
     for name, size_set in fails_first.items():
         reason = {"sizes": text(size_set), "hypothesis": WORDS.hypotheses[name]}
@@ -474,11 +454,13 @@ class SplitSizes(NamedTuple):
 
 
 def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
-    """All sizes, split by hypotheses one after the other; ``names`` are keys of HYPOTHESES."""
+    """All sizes, split by hypotheses one after the other; t ≥ 2 is none on sizes."""
     applies = ALL  # where no hypothesis so far fails
     fails_first = {}
     for name in names:
-        satisfied = sizes(HYPOTHESES[name])
+        if name == "several-tokens":
+            continue
+        satisfied = sizes(in_isl(WORDS_OF_CASES.conditions[name]))
         fails_first[name] = applies.subtract(satisfied)
         applies = applies.intersect(satisfied)
     return SplitSizes(applies=applies, fails_first=fails_first)

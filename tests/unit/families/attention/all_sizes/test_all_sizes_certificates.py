@@ -47,6 +47,7 @@ from m2bridge.families.registry import family
 from m2bridge.statements.statement import sharing_one_observation
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE
+from tests.changing import with_formulas
 from tests.checking import verify
 
 # Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how
@@ -266,9 +267,12 @@ def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorde
 
 WRONG_PREDICTIONS = {
     ("A.4", ""): predictions.PREDICTIONS["singular-locus", ""],
-    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1", predictions.NONDEGENERATE),
+    ("A.3", ""): replace(predictions.PREDICTIONS["A.3", ""], condition="r = 1 and s = 1"),
     ("A.2", "birational"): SetPrediction("birational"),
-    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", predictions.PAPER),
+    ("3.4", "ii"): replace(
+        predictions.PREDICTIONS["3.4", "ii"],
+        hypotheses=predictions.PREDICTIONS["3.3", ""].hypotheses,
+    ),
 }
 
 
@@ -398,22 +402,22 @@ def test_a_stratum_that_is_left_out_is_noticed(
         verify(sample("3.4"))
 
 
-WRONG_STATED = {
-    ("3.2", "otherwise"): statements.Stated("fibre_itself", about="1 = 1"),
-    ("3.4", "i"): statements.Stated("closed", hypotheses=statements.BOTH),
-    ("3.4", "iii"): statements.Stated(
-        "singular", "r = 1 and s = 1 and m = 0", about="1 = 1", hypotheses=statements.BOTH
-    ),
-    ("A.2", "birational"): statements.Stated("birational"),
-    ("degree", ""): statements.Stated("degree"),
+WRONG_STATED: dict[tuple[str, str], dict[str, Any]] = {
+    ("3.2", "otherwise"): {"orbits": "True"},
+    ("3.4", "i"): {"assumes": ("several-tokens", "not-degenerate", "two-dimensions")},
+    ("3.4", "iii"): {"value": "r == s == 1 and m == 0"},
+    ("A.2", "birational"): {"assumes": ("several-tokens",)},
+    ("degree", ""): {"value": "D"},
 }
+"""Wrong formulas of statements."""
 
 
 @pytest.mark.parametrize("stated", WRONG_STATED)
 def test_a_wrong_prediction_of_the_checker_is_noticed(
     stated: tuple[str, str], monkeypatch: pytest.MonkeyPatch, forgotten: None
 ) -> None:
-    monkeypatch.setitem(statements.STATED, stated, WRONG_STATED[stated])
+    planted = with_formulas(statements.WORDS_OF_CASES, stated, **WRONG_STATED[stated])
+    monkeypatch.setattr(statements, "WORDS_OF_CASES", planted)
     assert verify(sample(stated[0])).check.startswith("answer.verdicts")
 
 

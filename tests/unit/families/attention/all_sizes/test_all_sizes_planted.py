@@ -20,11 +20,7 @@ from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_wit
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
-    NONDEGENERATE,
-    PAPER,
     PREDICTIONS,
-    TWO_DIMENSIONS,
-    TWO_TO_ONE,
     FormulaPrediction,
     NumbersPrediction,
     SetPrediction,
@@ -40,6 +36,10 @@ from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Numbers
 from tests.all_sizes import basis, counted
 
+PAPER = PREDICTIONS["3.3", ""].hypotheses
+NONDEGENERATE = PREDICTIONS["singular-locus", ""].hypotheses
+TWO_DIMENSIONS = PREDICTIONS["polar", ""].hypotheses
+TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
 EXPOSED = PREDICTIONS["exposed", ""].condition  # type: ignore[union-attr]
 USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.ideals}
 
@@ -322,10 +322,10 @@ def test_polar_degrees_are_open_where_a_kernel_is_not_small(
 
 WRONG_TYPES = {
     "singular functions": "r = 1 and s = 1",
-    "any ranks of K and Q": EXPOSED.replace("k = q and ", ""),
-    "no boundary": EXPOSED.replace(" or (r = 1 and s = 1 and m = 1)", ""),
-    "any V": EXPOSED.replace("((s = d and d <= dp) or (s = dp and dp <= d)) and ", ""),
-    "any m": EXPOSED.partition(" and ((m = 0")[0],
+    "any ranks of K and Q": EXPOSED.replace("(k = q = r)", "(q = r)"),
+    "no boundary": EXPOSED.replace(" or (r = s = m = 1)", ""),
+    "any V": EXPOSED.replace("(s = min(d, dp)) and ", ""),
+    "any m": EXPOSED.partition(" and ((m = max")[0],
     "nothing": "1 = 0",
 }
 

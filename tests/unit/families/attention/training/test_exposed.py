@@ -27,12 +27,12 @@ from m2bridge.families.attention.training.types import (
     ExposedTypes,
     TypedWeights,
     WeightType,
-    predicted_types,
     representative,
     weight_types,
     zero_types,
 )
 from m2bridge.results.base import Decision
+from m2bridge.statements.statement import Value
 from tests.changing import changed
 from tests.checking import verify
 from tests.forward_pass import PRIME, Layer, jacobian
@@ -227,8 +227,10 @@ def test_the_checker_of_heads_predicts_and_lists_the_same_types() -> None:
         case, shape = Case(d, d_out, a, 2), SingleLayerAttention(d, d_out, a)
         listed = checker.types(checker.Head(case, has_o=True))
         assert listed == [kind.cells for kind in weight_types(shape, a)]
-        stated = {tuple(kind) for kind in listed if checker.is_stated(kind, case)}
-        assert stated == predicted_types(shape, a).exposed
+        words = checker.WORDS.words("exposed-heads", "")
+        stated = {tuple(kind) for kind in listed if checker.is_stated(kind, words, case)}
+        assert stated == {kind.cells for kind in weight_types(shape, a) if kind.is_exposed(shape)}
+        assert ExposedTypes(frozenset(stated)) == predicted("exposed-heads", shape)
 
 
 def test_what_a_limit_leaves_out_is_not_decided() -> None:
@@ -261,9 +263,18 @@ def test_the_checker_predicts_the_same_types_for_all_small_sizes() -> None:
     for d, d_out, a in product(range(1, 5), repeat=3):
         case = Case(d, d_out, a, 2)
         head = checker.Head(case, has_o=False)
-        listed = [kind for kind in checker.types(head) if checker.is_stated(kind, case)]
+        words = checker.WORDS.words("exposed", "")
+        listed = [kind for kind in checker.types(head) if checker.is_stated(kind, words, case)]
         stated = {tuple(head.cells(kind)) for kind in listed}
-        assert stated == predicted_types(SingleLayerAttention(d, d_out, a)).exposed
+        shape = SingleLayerAttention(d, d_out, a)
+        assert stated == {kind.cells for kind in weight_types(shape) if kind.is_exposed(shape)}
+        assert ExposedTypes(frozenset(stated)) == predicted("exposed", shape)
+
+
+def predicted(key: str, shape: SingleLayerAttention) -> Value | None:
+    """The prediction of a statement of the registry."""
+    (statement,) = (one for one in REGISTRY if one.key == key)
+    return statement.predict(shape)
 
 
 def test_the_command_prints_a_table_and_is_not_part_of_all() -> None:

@@ -147,7 +147,21 @@ def test_the_number_of_points_of_given_forms() -> None:
 
 
 def test_stirling_numbers() -> None:
-    assert [checker.stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
+    """S(d + 2, 3), by the recursion S(n, k) = k S(n − 1, k) + S(n − 1, k − 1)."""
+    assert [stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
+    (words,) = WORDS.about("learning-degree")
+    for d in range(1, 30):
+        assert checker.predicted(words, Case(d, 1, d, 2)) == stirling_number(d + 2, 3)
+
+
+def stirling_number(elements: int, blocks: int) -> int:
+    """The number of partitions of a set into nonempty blocks."""
+    if elements == blocks or blocks == 1:
+        return 1
+    if elements < blocks:
+        return 0
+    with_others = blocks * stirling_number(elements - 1, blocks)
+    return with_others + stirling_number(elements - 1, blocks - 1)
 
 
 SAMPLE = SAMPLES / "accepted-on-trust" / "d2-dout1-a2-t2-learning-degree.json"
@@ -163,7 +177,7 @@ def unlucky(d: int, t: int, primes: tuple[int, int], count: int) -> Certificate:
     """A certificate with a number of points that is right modulo its own primes only."""
     case = {"d": d, "d_out": 1, "a": d, "t": t}
     (verdict,) = read(SAMPLE).answer["verdicts"]
-    predicted = checker.stirling_number(d + 2, 3)
+    predicted = stirling_number(d + 2, 3)
     refuted = verdict | {"predicted": predicted, "observed": count, "verdict": "REFUTED"}
     evidence = {
         "learning_degree": count,
