@@ -69,10 +69,9 @@ class FamilyChecker:
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function of a case, for a family whose only case is all sizes at once.
+    """Return a function of a case, for a family whose only case, ``name``, is all sizes at once.
 
-    It returns ``name``, the name of this case. For a case with numbers, which would be one of fixed
-    sizes, it raises CertificateError.
+    For a case with numbers, which would be one of fixed sizes, it raises CertificateError.
     """
 
     def name_of(case: Mapping[str, Any]) -> str:
@@ -87,11 +86,9 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
     """Return the verdict on one statement as the fields of a certificate.
 
-    ``outcome`` is CONFIRMED, REFUTED or UNDECIDED. ``hypothesis`` is the text of the first
-    hypothesis of the statement that fails, or None. If one fails the statement does not apply, and
-    the outcome is not used: a theorem says nothing where a hypothesis fails. ``values`` are the
-    fields that are known: ``predicted`` and ``observed`` and, for a statement about orbits,
-    ``concerned``, ``failing`` and ``undecided``. All others get the value None or [].
+    ``outcome`` is CONFIRMED, REFUTED or UNDECIDED. ``hypothesis`` has the words of the first
+    hypothesis that fails, or None: if one fails the statement claims nothing, and the outcome is
+    not used. Fields that are not among the ``values`` get None or [].
     """
     return {
         "part": words.part,
@@ -116,13 +113,10 @@ def global_verdict(
 ) -> dict[str, Any]:
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
-    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not; a
-    statement about special fibres is CONFIRMED also if none is observed. ``hypothesis`` is the
-    first hypothesis that fails, or None; if one fails, the verdict is NOT_APPLICABLE. ``predicted``
-    is None where the statement has no meaning, and ``observed`` is None if the value was not
-    decided or would be too large to compute; if one of them is None, the verdict is UNDECIDED.
-    Several numbers are predicted as a list, and observed as a dictionary: for the name of each
-    method the list of numbers that it finds, None for a number that it does not find.
+    A statement about special fibres is CONFIRMED also if none is observed. ``predicted`` is None
+    where the statement has no meaning, and ``observed`` if the value was not decided: the verdict
+    is then UNDECIDED. Several numbers are predicted as a list, and observed as {method: list of
+    numbers}, with None for a number that the method does not find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
@@ -142,10 +136,9 @@ def outcome_of_several(
 ) -> str:
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
-    ``observed`` maps the name of a method to its numbers, None for one that it did not find. The
-    statement is refuted if an exact method finds a different number, or a different count of
+    The statement is refuted if an exact method finds a different number, or a different count of
     numbers. Otherwise one exact method that finds all numbers confirms it, unless numbers that are
-    known modulo primes only differ. In all other cases the outcome is UNDECIDED.
+    known modulo primes only differ.
     """
     differing = set[str]()
     complete = set[str]()
@@ -170,12 +163,10 @@ def statements(
     verdicts: Sequence[dict[str, Any]],
     evidence: dict[str, Any],
 ) -> Content:
-    """Return the content of a certificate on the statements ``listed``.
+    """Return the content of a certificate on the statements ``listed``, with the verdicts on them.
 
-    ``verdicts`` are the verdicts on these statements, in the same order, each with the fields of
-    :func:`verdict`, and ``wording`` is the wording of the family. ``evidence`` has the numbers from
-    which the verdicts follow, and is empty if nothing was computed. The content names the lemmas of
-    all statements whose verdict is not UNDECIDED, each once; none if nothing was computed.
+    It names the lemmas of all statements whose verdict is not UNDECIDED, each once; none without
+    evidence, where nothing was computed.
     """
     lemmas: list[str] = []
     if evidence:

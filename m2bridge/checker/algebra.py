@@ -46,11 +46,9 @@ Exponents = tuple[int, ...]
 
 
 class Series(NamedTuple):
-    """The Hilbert series Σ h_i T^i / (1 − T)^n of S/I in lowest terms, h(1) ≠ 0.
+    """The Hilbert series Σ h_i T^i / (1 − T)^n of S/I in lowest terms: h_0, h_1, …, and n.
 
-    ``numerator`` has the coefficients h_0, h_1, …, and ``dimension`` is the exponent n, which is
-    the dimension of S/I; h(1) is the degree. Of the unit ideal, with the series 0, there is no
-    coefficient, and n = 0.
+    n is the dimension of S/I, and h(1) ≠ 0 the degree. Of the unit ideal it is ([], 0).
     """
 
     numerator: list[int]
@@ -60,10 +58,9 @@ class Series(NamedTuple):
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
     """The rank over QQ of a matrix of integers; 0 for a matrix without rows.
 
-    Each row is a map from columns, which may have any names, to entries; entries that are left out
-    are zero. If rows and columns can be ordered so that a matrix is block diagonal, its rank is the
-    sum of the ranks of its blocks. If the rows are coefficients of polynomials that are homogeneous
-    for several gradings, there are many small blocks.
+    Each row is a map from columns, which may have any names, to entries. The rank is the sum of the
+    ranks of diagonal blocks: coefficients of polynomials that are homogeneous for several gradings
+    have many small ones.
     """
     rank_sum = 0
     for block in _blocks(rows):
@@ -78,9 +75,8 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
 def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
     """The diagonal blocks of a matrix, each as the list of its different nonzero rows.
 
-    A row maps columns to entries. Two columns are linked if some row has nonzero entries in both,
-    or a chain of such rows leads from one to the other. All columns of a row are linked, and the
-    rows with linked columns are a block.
+    All columns with nonzero entries in one row are linked, and the rows with linked columns are a
+    block.
     """
     # as pairs of a column and its nonzero entry; equal rows add nothing to a rank, and are frequent
     different_rows = set[frozenset[tuple[Any, int]]]()
@@ -103,8 +99,7 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
 class LinkedColumns:
     """Classes of columns of a matrix, found by union-find: those of one class are linked.
 
-    Each column has a pointer to a linked column or to itself. From all columns of a class the
-    pointers lead to the same column, which points to itself, the *representative* of the class.
+    From all columns of a class the pointers lead to the same column, which points to itself.
     """
 
     def __init__(self) -> None:
@@ -129,10 +124,9 @@ class LinkedColumns:
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
-    """The rank modulo :data:`PRIME` of a matrix of integers, given by its rows, at least one.
+    """The rank modulo :data:`PRIME` of a matrix of integers, with at least one row.
 
-    It is a lower bound for the rank over QQ: a minor of integers that is not zero modulo the prime
-    is not zero.
+    It is a lower bound for the rank over QQ.
     """
     entries = list[int]()
     for row in rows:
@@ -141,25 +135,26 @@ def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
 
 
 def ring(variables: int, order: str = "degrevlex") -> flint.fmpz_mpoly_ctx:
-    """A polynomial ring over ZZ in a number of variables, of which the first is the largest.
-
-    ``order`` is FLINT's name of an order of monomials, such as "degrevlex" or "lex".
-    """
+    """A polynomial ring over ZZ in a number of variables, of which the first is the largest."""
     return flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering[order])
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """The polynomials with these texts, with coefficients in QQ and variables of these names.
+    """The polynomials with these texts, {monomial: integer}, in variables of these names.
 
-    Each is multiplied by the common denominator of its coefficients, and given as the map of its
-    monomials to integers. CertificateError if a text is not a nonzero polynomial, TooExpensiveError
-    if the texts have too many terms.
-    A text is taken only if FLINT writes the polynomial in just this way, terms graded reverse
-    lexicographic: so a polynomial has one text, and no text two meanings.
+    Each is multiplied by the common denominator of its coefficients. CertificateError if a text is
+    not a nonzero polynomial, TooExpensiveError if the texts have too many terms. A text is taken
+    only if FLINT writes the polynomial in just this way: so a polynomial has one text, and no text
+    two meanings.
     """
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
-    _refuse_many_terms(texts, len(names))
+    # each term has an exponent for every variable; a text with k terms has k − 1 signs between
+    # them, with a space on both sides
+    terms = sum(text.count(" ") // 2 + 1 for text in texts)
+    if terms * len(names) > MAX_EXPONENT_ENTRIES:
+        size = f"{terms} terms in {len(names)} coordinates"
+        raise TooExpensiveError("length of the generators", size)
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     polynomials = []
     for text in texts:
@@ -172,18 +167,6 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     return polynomials
 
 
-def _refuse_many_terms(texts: Sequence[str], variables: int) -> None:
-    """Raise TooExpensiveError if polynomials with these texts may have too many exponents.
-
-    They are polynomials in a number of ``variables``. Each term has an exponent for each of these.
-    """
-    # a text with k terms has k − 1 signs between them, with a space on both sides
-    terms = sum(text.count(" ") // 2 + 1 for text in texts)
-    if terms * variables > MAX_EXPONENT_ENTRIES:
-        size = f"{terms} terms in {variables} coordinates"
-        raise TooExpensiveError("length of the generators", size)
-
-
 # The texts that FLINT may read. It would expand brackets, however high their powers, and a division
 # by zero ends the process. A number is 2 or 2/3, a power x or x**2, a product 2*x**2*y or x*y.
 _NUMBER = r"\d+(?:/[1-9]\d*)?"
@@ -193,10 +176,7 @@ _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
 
 
 def _polynomial(text: str, context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """The polynomial in the ring ``context`` with this text.
-
-    If the text is not a polynomial, the result is zero, which :func:`read` refuses in any case.
-    """
+    """The polynomial in the ring ``context`` with this text; zero if the text is not one."""
     # FLINT would expand brackets, however high their powers, and abort at a division by zero
     if not _TEXT.fullmatch(text):
         return context.constant(0)
@@ -211,9 +191,8 @@ def groebner_basis(
 ) -> flint.fmpz_mpoly_vec:
     """A Gröbner basis of the ideal over QQ generated by polynomials of the ring ``context``.
 
-    FLINT computes it, and gives each element as an integer polynomial, up to a factor, with its
-    leading monomial first. Polynomials that are zero are left out. TooExpensiveError if the basis
-    becomes larger than :data:`LIMITS`.
+    Its elements are integer polynomials, up to a factor, with their leading monomials first.
+    TooExpensiveError if the basis becomes larger than :data:`LIMITS`.
     """
     nonzero = [polynomial for polynomial in polynomials if polynomial]
     basis, done = flint.fmpz_mpoly_vec(nonzero, context).buchberger_naive(LIMITS)
@@ -224,10 +203,8 @@ def groebner_basis(
 
 
 def is_in(polynomial: flint.fmpz_mpoly, basis: flint.fmpz_mpoly_vec) -> bool:
-    """Whether a polynomial is in the ideal over QQ with this Gröbner basis.
-
-    It is in the ideal exactly if the remainder of its division by the basis is zero. FLINT gives
-    the remainder up to a factor, which does not matter.
+    """Whether a polynomial is in the ideal over QQ with this Gröbner basis: its remainder
+    is zero.
     """
     # zero is in every ideal, and nothing else is in the zero ideal
     if polynomial == 0:
@@ -239,31 +216,21 @@ def is_in(polynomial: flint.fmpz_mpoly, basis: flint.fmpz_mpoly_vec) -> bool:
 
 
 def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
-    """The minimal generators of the ideal that these monomials generate.
-
-    They are the given monomials that no other given one divides.
-    """
+    """The minimal generators of the ideal that these monomials generate."""
     generators: list[Exponents] = []
     # by degree: a proper divisor has a smaller degree, so that it comes before
     for monomial in sorted(set(monomials), key=sum):
-        if not any(_divides(generator, monomial) for generator in generators):
+        if not any(all(map(le, generator, monomial)) for generator in generators):
             generators.append(monomial)
     return generators
 
 
-def _divides(divisor: Exponents, monomial: Exponents) -> bool:
-    """Whether a monomial divides another: none of its exponents is larger."""
-    return all(map(le, divisor, monomial))
-
-
 def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
-    """The Hilbert series of S/I in lowest terms, S in a number of variables.
+    """The Hilbert series of S/I in lowest terms, from the minimal generators of its leading
+    monomials.
 
-    ``monomials`` are the minimal generators of the ideal M of all leading monomials of I. The
-    monomials outside M are a basis of S/I, for a homogeneous ideal I in each degree (Macaulay). So
-    the series is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor
-    1 − T is cancelled: the power of 1 − T that is left is the order of the pole at T = 1, which is
-    the dimension of S/I. For I = S the result is ([], 0).
+    It is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor 1 − T is
+    cancelled: the power that is left is the order of the pole at T = 1, the dimension of S/I.
     """
     numerator = _numerator(monomials)
     dimension = variables
@@ -278,14 +245,14 @@ def _numerator(monomials: list[Exponents]) -> flint.fmpz_poly:
 
     For a variable x, 0 → S/(M : x) → S/M → S/(M + (x)) → 0 is exact, where the first map is the
     multiplication by x, which raises degrees by one. So N is T times the numerator for M : x, plus
-    that for M + (x), which is 1 − T times the numerator for the monomials without x, because modulo
-    these x is no zero divisor. The recursion ends: in both cases the sum of the degrees of the
-    minimal generators is smaller.
+    that for M + (x), which is 1 − T times the numerator for the monomials without x.
     """
     one_minus_T = flint.fmpz_poly([1, -1])
     T = flint.fmpz_poly([0, 1])
     # in how many of the monomials each variable, given by its number from 0, occurs
-    occurrences = Counter(chain.from_iterable(map(_variables, monomials)))
+    occurrences = Counter(
+        variable for monomial in monomials for variable, exponent in enumerate(monomial) if exponent
+    )
     if max(occurrences.values(), default=0) <= 1:
         # no variable is in two of them: a regular sequence, for which N is the product of the
         # 1 − T^degree
@@ -296,30 +263,16 @@ def _numerator(monomials: list[Exponents]) -> flint.fmpz_poly:
     # the variable that occurs most often makes both parts smallest
     ((x, _),) = occurrences.most_common(1)
     without_x = [monomial for monomial in monomials if not monomial[x]]
-    quotient = minimal(_divided(monomial, x) for monomial in monomials)
+    # what is left of the generators of M, divided by x where x divides them, generates M : x
+    divided = [(*f[:x], max(f[x] - 1, 0), *f[x + 1 :]) for f in monomials]
+    quotient = minimal(divided)
     return one_minus_T * _numerator(without_x) + T * _numerator(quotient)
 
 
-def _variables(monomial: Exponents) -> list[int]:
-    """The numbers, from 0, of the variables that divide a monomial."""
-    return [i for i, exponent in enumerate(monomial) if exponent]
-
-
-def _divided(monomial: Exponents, x: int) -> Exponents:
-    """A monomial divided by the variable with the number x if this divides it, else the monomial.
-
-    The monomials that this makes of generators of M generate M : x.
-    """
-    return (*monomial[:x], max(monomial[x] - 1, 0), *monomial[x + 1 :])
-
-
 def hilbert_function(series: Series, degree: int) -> int:
-    """The coefficient of T^degree in N(T)/(1 − T)^n: the dimension of S/I in this degree.
+    """The dimension of S/I in one degree: the coefficient of T^degree in N(T)/(1 − T)^n.
 
-    ``series`` has the coefficients h_0, h_1, … of N, and n. For n ≥ 1 the coefficient of T^m in
-    1/(1 − T)^n is the number of monomials of degree m in n variables, C(m + n − 1, n − 1). So the
-    result is the sum of h_i C(degree − i + n − 1, n − 1) over the coefficients h_i of N with
-    i ≤ degree. For n = 0 the series is its numerator.
+    The coefficient of T^m in 1/(1 − T)^n is C(m + n − 1, n − 1) for n ≥ 1.
     """
     numerator, n = series
     if n == 0:
@@ -333,10 +286,8 @@ def hilbert_function(series: Series, degree: int) -> int:
 def multiples(
     polynomials: Iterable[flint.fmpz_mpoly | flint.nmod_mpoly], degree: int, variables: int
 ) -> Iterator[dict[Exponents, int]]:
-    """Yield the products of this degree of homogeneous polynomials with monomials.
-
-    The monomials are those in ``variables`` variables. Each product is the map of its monomials to
-    their coefficients. Of a polynomial of a larger degree nothing is yielded.
+    """Yield the products of this degree of homogeneous polynomials with monomials: {monomial:
+    integer}.
     """
     for polynomial in polynomials:
         missing_degree = degree - polynomial.total_degree()
@@ -354,15 +305,13 @@ def is_cohen_macaulay(
 ) -> bool:
     """Whether S/I is shown to be Cohen–Macaulay; its ``series`` is (numerator, dimension n).
 
-    I has these homogeneous ``generators``, and S ``variables`` variables. Let R be the
-    restriction of S/I to a subspace where n linear forms vanish. If R has finite length, this
-    length is at least the degree of S/I, and is equal to it only if S/I is Cohen–Macaulay
-    (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of the numerator,
-    whose sum is the degree of S/I, are the dimensions of R, degree by degree.
+    Let R be the restriction of S/I to a subspace where n linear forms vanish. If R has finite
+    length, this length is at least the degree of S/I, and is equal to it only if S/I is
+    Cohen–Macaulay (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of
+    the numerator are the dimensions of R, degree by degree.
 
     True is a proof: ranks modulo a prime are at most those over QQ, so the dimensions that are
-    found are at least those of R. If their sum is the degree of S/I, the length of R is at most
-    this degree, and so equal to it. False says nothing: the forms are random, a rank may be too
+    found are at least those of R. False says nothing: the forms are random, a rank may be too
     small, or the computation would take too long.
     """
     numerator, n = series
@@ -379,37 +328,27 @@ def is_cohen_macaulay(
         return False
     # if R is zero in the degree after the numerator, it is so in all later degrees
     for degree, expected_dimension in enumerate((*numerator, 0)):
-        # the dimension is None, and so not the expected one, if the matrix would be too large
-        if _dimension_modulo(restricted, degree, codimension) != expected_dimension:
+        monomial_count = comb(codimension + degree - 1, degree)
+        # the multiples of the generators, which span their ideal in this degree
+        rows = list(multiples(restricted, degree, codimension))
+        if len(rows) * monomial_count > MAX_MATRIX_ENTRIES:
+            return False
+        columns = sorted(set(chain.from_iterable(rows)))
+        entries = [[row.get(column, 0) for column in columns] for row in rows]
+        ideal_dimension = rank_modulo(entries) if columns else 0
+        if monomial_count - ideal_dimension != expected_dimension:
             return False
     return True
-
-
-def _dimension_modulo(
-    generators: Sequence[flint.nmod_mpoly], degree: int, variables: int
-) -> int | None:
-    """The dimension in one degree of S/I, for S in a number of ``variables``, modulo a prime.
-
-    I is generated by the homogeneous ``generators``, modulo :data:`PRIME`. For polynomials over ZZ
-    with these residues the dimension over QQ is at most the number that is returned. None if the
-    multiples of the generators would be too large a matrix.
-    """
-    monomial_count = comb(variables + degree - 1, degree)
-    # the multiples of the generators, which span their ideal in this degree
-    ideal_rows = list(multiples(generators, degree, variables))
-    if len(ideal_rows) * monomial_count > MAX_MATRIX_ENTRIES:
-        return None
-    return monomial_count - _rank_of_sparse_rows(ideal_rows)
 
 
 def _restricted(
     generators: Sequence[flint.fmpz_mpoly], remaining: int, variables: int
 ) -> list[flint.nmod_mpoly] | None:
-    """The restrictions of polynomials to a random subspace with ``remaining`` variables.
+    """The restrictions of polynomials to a random subspace, modulo PRIME, without those that are
+    zero.
 
-    The polynomials have ``variables`` variables. The first ``remaining`` ones stay, and random
-    linear forms in these replace the others, modulo PRIME. Polynomials that become zero are left
-    out. None if there would be too many terms.
+    The first ``remaining`` variables stay, and random linear forms in these replace the others.
+    None if there would be too many terms.
     """
     # a term of degree k becomes a form of degree k, with at most as many terms as there are
     # monomials of degree k in the remaining variables
@@ -429,23 +368,11 @@ def _restricted(
         coefficients = [random.randrange(PRIME) for _ in remaining_variables]
         zero = small_ring.constant(0)
         substitutes.append(sum(map(mul, coefficients, remaining_variables), zero))
-    residues = [_modulo_prime(g, variables) for g in generators]
-    images = [g.compose(*substitutes, ctx=small_ring) for g in residues]
-    return [image for image in images if image]
-
-
-def _modulo_prime(polynomial: flint.fmpz_mpoly, variables: int) -> flint.nmod_mpoly:
-    """A polynomial over ZZ in a number of variables with its coefficients modulo PRIME."""
     large_ring = flint.nmod_mpoly_ctx.get(
         ("x", variables), modulus=PRIME, ordering=flint.Ordering.degrevlex
     )
-    terms = polynomial.to_dict()
-    return large_ring.from_dict({monomial: int(c) % PRIME for monomial, c in terms.items()})
-
-
-def _rank_of_sparse_rows(rows: Sequence[Mapping[Exponents, int]]) -> int:
-    """The rank modulo :data:`PRIME` of rows that map their columns to entries."""
-    columns = sorted(set(chain.from_iterable(rows)))
-    if not columns:
-        return 0
-    return rank_modulo([[row.get(column, 0) for column in columns] for row in rows])
+    images = []
+    for g in generators:
+        residues = {monomial: int(c) % PRIME for monomial, c in g.to_dict().items()}
+        images.append(large_ring.from_dict(residues).compose(*substitutes, ctx=small_ring))
+    return [image for image in images if image]

@@ -23,13 +23,22 @@ def drop_unit_vectors(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    A row is {column: nonzero entry}, and ``columns`` are the numbers of all columns. Returned are
-    the rows in the columns that stay, with these numbered from 0, and without rows of zeros; and
-    the former numbers of these columns, increasing. Each column that is left out makes the rank one
-    less, so the number of columns less the rank does not change.
+    ``columns`` are the numbers of all columns. Returned are the nonzero rows in the columns that
+    stay, with these numbered from 0, and the former numbers of these columns. The number of columns
+    less the rank does not change.
     """
     all_rows = list(rows)
-    columns_left = _columns_left(all_rows, columns)
+    # A row with a single entry shows that the unit vector of its column is in the span, so this
+    # column can be left out of all rows; then further rows may have a single entry, and so on.
+    left = set(columns)
+    count_before = -1  # so that there is a first round
+    while len(left) != count_before:  # the last round has left out a column
+        count_before = len(left)
+        for row in all_rows:
+            entries_left = left.intersection(row)  # the columns of the entries of the row
+            if len(entries_left) == 1:
+                left -= entries_left
+    columns_left = sorted(left)
     position = {column: j for j, column in enumerate(columns_left)}
     rows_left = []
     for row in all_rows:
@@ -39,31 +48,11 @@ def drop_unit_vectors(
     return rows_left, columns_left
 
 
-def _columns_left(rows: Sequence[Mapping[int, int]], columns: Iterable[int]) -> list[int]:
-    """The columns whose unit vectors are not seen to be in the span of the rows, increasing.
-
-    A row is {column: nonzero entry}. A row with a single entry shows that the unit vector of its
-    column is in the span, so this column can be left out of all rows; then further rows may have a
-    single entry, and so on.
-    """
-    columns_left = set(columns)
-    count_before = -1  # so that there is a first round
-    while len(columns_left) != count_before:  # the last round has left out a column
-        count_before = len(columns_left)
-        for row in rows:
-            entries_left = columns_left.intersection(row)  # the columns of the entries of the row
-            if len(entries_left) == 1:
-                columns_left -= entries_left
-    return sorted(columns_left)
-
-
 def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
     """Whether rows with ``width`` entries span all vectors modulo ELIMINATION_PRIME, so over QQ.
 
-    For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
-    This is Gaussian elimination. In turn the shortest row is taken out, and one of its columns is
-    cleared. Of the columns of the row it is the one in which the fewest rows left have an entry, so
-    that few new entries arise.
+    This is Gaussian elimination. In turn the shortest row is taken out, and cleared is its column
+    in which the fewest rows left have an entry, so that few new entries arise.
     """
     left = RowsLeft(rows)
     for _rank in range(width):
@@ -76,12 +65,10 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
 
 
 class RowsLeft:
-    """The rows that are left in a Gaussian elimination modulo ELIMINATION_PRIME.
+    """The rows that are left in a Gaussian elimination modulo ELIMINATION_PRIME, by their numbers.
 
-    ``rows`` are those left, by their numbers, with entries from 1 to the prime less one, and
-    ``rows_with`` has for each column the numbers of the rows left with an entry there.
-    ``by_length`` is a heap of pairs (length of a row, its number): a row is listed again whenever
-    it changes, and its former pairs stay.
+    ``rows_with`` has for each column the numbers of the rows with an entry there. ``by_length`` is
+    a heap of pairs (length of a row, its number): a row is listed again whenever it changes.
     """
 
     def __init__(self, rows: Iterable[Mapping[int, int]]) -> None:
@@ -111,9 +98,8 @@ class RowsLeft:
         return None
 
     def clear(self, pivot: int, pivot_row: Mapping[int, int]) -> None:
-        """Subtract multiples of ``pivot_row`` so that no row left has an entry in column ``pivot``.
-
-        The row itself is not one of those left, and has an entry there.
+        """Subtract multiples of ``pivot_row`` so that no row left has an entry in column
+        ``pivot``.
         """
         inverse = pow(pivot_row[pivot], -1, ELIMINATION_PRIME)
         for number in tuple(self.rows_with[pivot]):
@@ -143,8 +129,8 @@ def fraction(x: int, p: int) -> tuple[int, int]:
     """Numerator and denominator of the fraction with the residue x modulo p, both up to √(p/2).
 
     Wang's algorithm: in Euclid's algorithm for p and x each remainder is a multiple of x modulo p;
-    the first one up to √(p/2) is the numerator, and the multiplier the denominator, which is made
-    positive. There is one such fraction at most; where there is none, the denominator is larger.
+    the first one up to √(p/2) is the numerator, and the multiplier the denominator. There is one
+    such fraction at most; where there is none, the denominator is larger.
     """
     previous_remainder, remainder = p, x % p
     previous_multiplier, multiplier = 0, 1

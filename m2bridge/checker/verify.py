@@ -108,47 +108,58 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
 
 
 def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
-    """Check a certificate with the checker of its family; ``name`` is the file name in the result.
+    """Check case and question, the seals, and the content, in this order: the first error decides.
 
-    The case and the question, the seals, and the content are checked in this order, and the first
-    error decides. Its outcome becomes ``other-release`` where another release wrote the certificate
-    and the digests are right (:func:`_result_of_wrong_value`).
+    The evidence is compared before the answer, because a wrong answer follows from wrong evidence.
+    Lemmas, hypotheses and sources in former words are replaced by the present words; statements
+    appear in the computed content in the stored words if these belong to one of their versions.
     """
     unknown = _unknown_case_or_question(certificate, family)
     if unknown is not None:
         return _result_of_wrong_value("malformed", certificate, name, unknown)
-    broken_seal = _broken_seal(certificate, family)
-    if broken_seal is not None:
-        return _result_of_wrong_value("rejected", certificate, name, broken_seal)
-    compute = family.questions[certificate.question]
-    # the content from scratch, or the first stored value that was found to be wrong
-    computed = compute(certificate)
-    if isinstance(computed, Difference):
-        # the checker of the family has refuted a stored value
-        return _result_of_wrong_value("rejected", certificate, name, computed)
-    wrong_value = _first_difference(certificate, computed, family)
+    # a certificate without a release is shown as "false", where "true" was expected
+    wrong_value = (
+        _broken_digest(certificate)
+        or difference(bool(certificate.release), True, "reported.versions.m2bridge")
+        or difference(certificate.name, family.name(certificate.case), "name")
+        or difference(certificate.field, "QQ", "field")
+    )
     if wrong_value is not None:
         return _result_of_wrong_value("rejected", certificate, name, wrong_value)
-    outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
-    return VerifyResult(outcome, name, remarks=_remarks(certificate, computed, family))
+    # the content from scratch, or the first stored value that a check refutes
+    content = family.questions[certificate.question](certificate)
+    if isinstance(content, Difference):
+        return _result_of_wrong_value("rejected", certificate, name, content)
+    answer = _in_present_words(certificate.answer, family)
+    trusted = [family.renewed(lemma) for lemma in certificate.trusted]
+    wrong_value = (
+        difference(certificate.evidence, content.evidence, "evidence")
+        or difference(answer, content.answer, "answer")
+        or difference(trusted, list(content.trusted), "trusted")
+    )
+    if wrong_value is not None:
+        return _result_of_wrong_value("rejected", certificate, name, wrong_value)
+    outcome: VerifyOutcome = "accepted-on-trust" if content.on_trust else "accepted"
+    return VerifyResult(outcome, name, remarks=_remarks(certificate, content, family))
 
 
-def _remarks(certificate: Certificate, computed: Content, family: FamilyChecker) -> tuple[str, ...]:
-    """Return the remarks on an accepted certificate, whose content is ``computed``.
+def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+    """The case or question of the certificate as a difference, if the family lacks it."""
+    try:
+        family.name(certificate.case)
+    except CertificateError as reason:
+        return Difference("case", f"{certificate.case!r:.200}", str(reason))
+    question = certificate.question
+    if question in family.questions:
+        return None
+    known_questions = ", ".join(family.questions)
+    message = f"this family's checker has no question {question}; it has {known_questions}"
+    return Difference("question", question, message)
 
-    They say what is on trust, which statements are in former words, and whether another release
-    wrote the certificate.
-    """
-    remarks = [f"on trust: {words}" for words in computed.on_trust]
-    remarks += _former_words(certificate, family)
-    if certificate.release != __version__:
-        remarks.append(f"made by m2bridge {certificate.release}; this is {__version__}")
-    return tuple(remarks)
 
-
-def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
-    """Return a remark for each statement that the certificate has in former words."""
-    remarks = []
+def _remarks(certificate: Certificate, content: Content, family: FamilyChecker) -> tuple[str, ...]:
+    """What is on trust, which statements are in former words, and a release that is another."""
+    remarks = [f"on trust: {words}" for words in content.on_trust]
     for wording in family.wordings:
         # the words of the statements of the certificate, in the version that it has
         for words in wording.listed(certificate.question, certificate.answer):
@@ -157,18 +168,20 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
                 statement = f"{words.key} {words.part}".rstrip()
                 remark = f"{statement} in its words of version {words.version}"
                 remarks.append(f"{remark}; the present ones are version {present.version}")
-    return remarks
+    if certificate.release != __version__:
+        remarks.append(f"made by m2bridge {certificate.release}; this is {__version__}")
+    return tuple(remarks)
 
 
 def _result_of_wrong_value(
     outcome: VerifyOutcome, certificate: Certificate, name: str, wrong_value: Difference
 ) -> VerifyResult:
-    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
+    """The result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
 
-    If another release wrote the certificate, the outcome is ``other-release`` instead: only that
-    release can decide whether the stored values are right. If a digest is wrong, ``outcome`` stays.
-    (A forged certificate may name another release; it is then refused as ``other-release``, and
-    never accepted.)
+    If another release wrote it, the outcome is ``other-release`` instead: only that release can
+    decide whether the stored values are right. If a digest is wrong, ``outcome`` stays. (A forged
+    certificate may name another release; it is then refused as ``other-release``, and never
+    accepted.)
     """
     remarks: tuple[str, ...] = ()
     by_another_release = certificate.release not in ("", __version__)
@@ -198,9 +211,8 @@ def verify_path(path: Path, checker_of: CheckerOf) -> VerifyResult:
 
 
 def certificate_at(path: Path) -> Certificate | VerifyResult:
-    """Return the certificate in a file, or the result for a file that has none.
-
-    OSError is raised if the file cannot be read.
+    """The certificate in a file, or the result for a file that has none; OSError if it is
+    unreadable.
     """
     name = str(path)
     try:
@@ -231,71 +243,18 @@ def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> Ve
     )
 
 
-def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Return the case or question of the certificate as a difference, if the family lacks it.
-
-    None if the family has both. In the difference, ``stored`` is the case or question, and
-    ``found`` is the reason, or the questions that the family has.
-    """
-    try:
-        family.name(certificate.case)
-    except CertificateError as reason:
-        return Difference("case", f"{certificate.case!r:.200}", str(reason))
-    question = certificate.question
-    if question in family.questions:
-        return None
-    known_questions = ", ".join(family.questions)
-    message = f"this family's checker has no question {question}; it has {known_questions}"
-    return Difference("question", question, message)
-
-
-def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """Return the first broken seal: a digest, the release, the name or the field; or None.
-
-    The digests must be those of the stored texts, the release must be given, the name must be that
-    of the case, and the field must be QQ.
-    """
-    # a certificate without a release is shown as "false", where "true" was expected
-    return (
-        _broken_digest(certificate)
-        or difference(bool(certificate.release), True, "reported.versions.m2bridge")
-        or difference(certificate.name, family.name(certificate.case), "name")
-        or difference(certificate.field, "QQ", "field")
-    )
-
-
 def _broken_digest(certificate: Certificate) -> Difference | None:
-    """Return the first wrong digest, or None; all releases compute digests in the same way."""
+    """The first wrong digest, or None; all releases compute digests in the same way."""
     script = certificate.script
     wrong_digest = difference(certificate.digest, certificate.computed_digest(), "digest")
     return wrong_digest or difference(script["digest"], digest(script["text"]), "script.digest")
 
 
-def _first_difference(
-    certificate: Certificate, content: Content, family: FamilyChecker
-) -> Difference | None:
-    """Return the first stored value that differs from the computed ``content``, or None.
-
-    The evidence is compared first, because a wrong answer follows from wrong evidence. Lemmas,
-    hypotheses and sources in former words are replaced by the present words according to the tables
-    of the family; no other words are accepted, whatever release the certificate names. Statements
-    appear in ``content`` in the stored words if these belong to one of their versions.
-    """
-    answer = _in_present_words(certificate.answer, family)
-    trusted = [family.renewed(lemma) for lemma in certificate.trusted]
-    return (
-        difference(certificate.evidence, content.evidence, "evidence")
-        or difference(answer, content.answer, "answer")
-        or difference(trusted, list(content.trusted), "trusted")
-    )
-
-
 def _in_present_words(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
-    """Return a stored answer in which hypotheses and sources have their present words.
+    """A stored answer, unchecked, in which hypotheses and sources have their present words.
 
     A verdict on one case has at most one hypothesis. A verdict for all sizes has lists
-    ``not_applicable`` or ``outside``, whose entries have a hypothesis each. The answer is
-    unchecked: what has neither form is left as it is.
+    ``not_applicable`` or ``outside``, whose entries have a hypothesis each.
     """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
@@ -317,11 +276,7 @@ def _in_present_words(answer: dict[str, Any], family: FamilyChecker) -> dict[str
 
 
 def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
-    """Return a copy of a stored verdict, a dictionary, with its hypothesis in present words.
-
-    Former words, those of an earlier release, are replaced by the table of the family. A value that
-    is no dictionary is returned itself, and one without a hypothesis is copied.
-    """
+    """A copy of a stored verdict with its hypothesis in present words; other values as they are."""
     if not isinstance(value, dict):
         return value
     hypothesis = value.get("hypothesis")

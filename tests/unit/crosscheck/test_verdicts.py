@@ -514,9 +514,8 @@ def truth_by_checker(s: Statement, case: Case) -> bool | None:
     if words.orbits:
         found = checker._verdict_at_orbits(words, case, evidence, points)
         return False if found["failing"] else None if found["undecided"] else True
-    found = checker._global_verdict(words, case, evidence, with_slices=False)
-    values = {"predicted": found["predicted"], "observed": found["observed"]}
-    outcome = global_verdict(words, hypothesis=None, **values)["verdict"]
+    observed = checker._observed_in_case(words.observable, case, evidence)
+    outcome = global_verdict(words, None, checker.predicted(words, case), observed)["verdict"]
     return {"CONFIRMED": True, "REFUTED": False}.get(outcome)
 
 

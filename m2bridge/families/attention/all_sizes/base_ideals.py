@@ -45,18 +45,11 @@ from m2bridge.statements.statement import Numbers, NumbersByMethod
 class ComputedCases:
     """The computed part of the theorems for all sizes.
 
-    Parameters
-    ----------
-    ideals : mapping from BaseCase to its Gröbner basis
-    base_locus_empty : bool
-        Whether the function of (A, V) is zero only for A = 0 or V = 0; two indices occur, so this
-        is so for every d.
-    boundary_family : bool
-        Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
-        and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
-        the places 1 and 2 of every d ≥ 2.
-    polar_degrees : mapping from LayerSizes to Numbers
-        The polar degrees of the cases where points were counted.
+    ``base_locus_empty``: the function of (A, V) is zero only for A = 0 or V = 0; two indices occur,
+    so this is so for every d. ``boundary_family``: the functions of k = e_1 + iεe_2, v = k̄ are
+    real, have no real weights for ε ≠ 0, and tend to the representative of (1, 1, 1); the equation
+    that shows it belongs to the places 1 and 2 of every d ≥ 2. ``polar_degrees``: where points were
+    counted.
     """
 
     ideals: BaseIdeals
@@ -68,18 +61,8 @@ class ComputedCases:
 def base_ideals(*, polar: bool = False) -> ComputedCases:
     """Compute the thirteen ideals and the two identities, in one run of Macaulay2.
 
-    The identities are that the base locus is empty, and that real functions without real weights
-    tend to the orbit (1, 1, 1), which is therefore on the boundary.
-
-    Parameters
-    ----------
-    polar : bool
-        Whether to count the polar degrees of the sizes :data:`COUNTED`, too.
-
-    Raises
-    ------
-    EngineError
-        If Macaulay2 failed or reached a limit.
+    ``polar`` says whether to count the polar degrees of the sizes :data:`COUNTED`, too. EngineError
+    if Macaulay2 failed or reached a limit.
     """
     answer = answer_to(base_ideals_script())
     has_no_real_weights = answer.boolean("family_without_real_points")
@@ -101,15 +84,12 @@ COUNTED = tuple(
 
 @cache
 def base_ideals_script() -> Script:
-    """Return the Macaulay2 program that computes the fibre ideals of the base cases.
+    """The Macaulay2 program that computes the fibre ideals of the base cases.
 
-    Its answers are a Gröbner basis under the name of each base case, and three booleans, which are
-    decided for d = 2: their equations involve two indices only.
-
-    * ``base_locus_empty``: whether a product l v of two linear forms is zero only if l or v is;
-    * ``family_without_real_points``: whether the family of functions near the boundary has no real
-      weights (:class:`ComputedCases`);
-    * ``family_tends_to_the_orbit``: whether this family tends to the representative of (1, 1, 1).
+    Its answers are a Gröbner basis under the name of each base case, and three booleans, decided
+    for d = 2, as their equations involve two indices only: ``base_locus_empty``, whether a product
+    l v of two linear forms is zero only if l or v is; ``family_without_real_points`` and
+    ``family_tends_to_the_orbit``, about the family of functions near the boundary.
     """
     values = {
         # of the base locus and the family
@@ -130,11 +110,7 @@ def base_ideals_script() -> Script:
 
 
 def _program_values(base: BaseCase) -> tuple[Any, ...]:
-    """The values of a base case for the template: (case, columns of A, rows of V, unknowns).
-
-    The nonzero columns of A and the nonzero rows of V of the representative (A, V) are texts in the
-    language of Macaulay2; the unknowns are one text, ``z_2, …, z_d``.
-    """
+    """The values of a base case for the template: (case, columns of A, rows of V, unknowns)."""
     nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
     return base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))
 
@@ -149,10 +125,7 @@ def _unknown_names(base: BaseCase) -> tuple[str, ...]:
 
 
 def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
-    """The Gröbner basis that Macaulay2 found for a base case, in the unknowns z_2, …, z_d.
-
-    Raises ParseError if the answer is in other unknowns.
-    """
+    """The Gröbner basis that Macaulay2 found for a base case; ParseError for other unknowns."""
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != _unknown_names(base):
         raise ParseError(
@@ -185,19 +158,8 @@ SizeFormula = Callable[[Any, Any, Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class SizeOrbitSets:
-    """Sets of pairs (size, orbit), "sets of orbits" in short, and sets of sizes.
-
-    Parameters
-    ----------
-    one_point : set of orbits
-        The fibre is one reduced point.
-    two_points : set of orbits
-        The fibre is two reduced points: the representative A = k qᵀ, V = h vᵀ, and the weights with
-        k and v exchanged.
-    critical : set of orbits
-        The fibre is one point that is not reduced.
-    basis : ComputedCases
-        The computations that prove it.
+    """The orbits whose fibre is one reduced point, two, or one point that is not reduced
+    (``critical``).
     """
 
     one_point: isl.Set
@@ -207,14 +169,9 @@ class SizeOrbitSets:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
-        """The sets from the fibres over the strata, which are all orbits together.
+        """The sets from the fibres over the strata, of lengths "1", "2" or "d".
 
-        All orbits of a stratum have fibres of the same length: "1", "2" or "d".
-
-        Raises
-        ------
-        ContradictionError
-            If the three kinds of fibres are not all orbits, each once.
+        ContradictionError if the three kinds of fibres are not all orbits, each once.
         """
         one_reduced_point = _orbits_with_length("1", strata)
         two_points = _orbits_with_length("2", strata)
@@ -246,9 +203,8 @@ class SizeOrbitSets:
 
     @property
     def symmetric_sizes(self) -> isl.Set:
-        """The sizes a = d' = 1 < d: functions are q ⊗ c, c a symmetric matrix of rank at most two.
-
-        There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
+        """The sizes a = d' = 1 < d: functions are q ⊗ c, c a symmetric matrix of rank at
+        most two.
         """
         # for d = 1 the fibre is one point, so that the two-to-one sizes among these have d > 1
         return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one_sizes)
@@ -259,8 +215,8 @@ class SizeOrbitSets:
 
         Where the map is birational a point is smooth exactly if its fibre is one reduced point and
         the source is smooth there (docs/mathematics.md#theorem-smooth). Where functions are those
-        of symmetric matrices the singular points are the matrices of rank one, the orbit (1, 1, 1),
-        if there are tangent vectors that show it.
+        of symmetric matrices the singular points are the matrices of rank one, if there are
+        tangents that show it.
         """
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
         # the source is singular at rk A < a < d
@@ -277,12 +233,10 @@ class SizeOrbitSets:
     def sizes_with_small_kernels(self) -> isl.Set:
         """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
-        The kernel of the differential, at the points over an orbit of the desingularization of the
-        source, is small if it is zero, or of smaller dimension than the codimension of these
-        points. Codimension less dimension of the kernel is at least (α − r)² where the fibre is
-        reduced, and there the kernel is zero for r = α: it is small. On the critical orbit
-        (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1), positive if α ≥ 2, or d, d' ≥ 2
-        (``integer_sets.codimensions_exceed_kernels``).
+        The kernel of the differential over an orbit of the desingularization is small if it is
+        zero, or of smaller dimension than the codimension. Codimension less kernel is at least (α −
+        r)² where the fibre is reduced, and there the kernel is zero for r = α. On (1, 1, 1) it is
+        (α − 1)² + (d − 1)(d' − 1) (``integer_sets.codimensions_exceed_kernels``).
         """
         # the orbit (1, 1, 1), where the difference is positive: α ≥ 2, or d, d' ≥ 2
         small = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
@@ -292,11 +246,7 @@ class SizeOrbitSets:
 
     @property
     def orbits_with_special_fibres(self) -> isl.Set:
-        """The orbits whose fibre has more points than the generic one.
-
-        The generic fibre has one point for birational sizes, and two for those that are two to one.
-        For sizes that are neither no orbit is listed.
-        """
+        """The orbits whose fibre has more points than the generic one, of one point or two."""
         one_point_reduced_or_not = self.one_point.union(self.critical)
         at_most_two = one_point_reduced_or_not.union(self.two_points)
         more_than_one = EVERY_ORBIT.subtract(one_point_reduced_or_not)
@@ -311,9 +261,8 @@ class SizeOrbitSets:
 def _orbits_with_length(
     length: str, strata: Sequence[Stratum], condition: str = "1 = 1"
 ) -> isl.Set:
-    """The orbits in the strata with fibres of this length, "1", "2" or "d", and with a condition.
-
-    The default condition holds for every orbit.
+    """The orbits in the strata with fibres of this length, "1", "2" or "d", and with a
+    condition.
     """
     with_length = [stratum for stratum in strata if stratum.length == length]
     conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
@@ -323,16 +272,9 @@ def _orbits_with_length(
 
 @dataclass(frozen=True, slots=True)
 class ObservedSizes:
-    """The orbits, or the sizes, for which something is true.
+    """The orbits, or the sizes, for which something is true, as far as ``known`` has the size.
 
-    Parameters
-    ----------
-    true : set of orbits, or of sizes
-        Where the observable is true, as far as ``known`` has the size.
-    known : set of sizes
-        The sizes where it is known whether the observable is true.
-    about : set of orbits
-        The orbits for which the observable is defined; not used if ``true`` is a set of sizes.
+    ``about`` are the orbits for which the observable is defined.
     """
 
     true: isl.Set
@@ -404,8 +346,7 @@ def sizes_with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems.
 
     They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),
-    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). No size is
-    returned if the base locus is not empty, or the identity about kernels does not hold.
+    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric).
     """
     is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
     return seen.sizes_with_small_kernels.union(seen.symmetric_sizes).intersect(
@@ -422,17 +363,8 @@ COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 
 
 class ComparedPolarDegrees(NamedTuple):
-    """The polar degrees of one size, found independently of the statements.
-
-    Parameters
-    ----------
-    same_functions : set of sizes
-        All sizes with the same functions: for α = d those with any a ≥ d.
-    shape : LayerSizes
-        One of these sizes.
-    polar_degrees : NumbersByMethod
-        By the method "integrals", those of the theorem, and, where points were counted, also by
-        "slices".
+    """The polar degrees of one size, found independently of the statements, and all sizes with the
+    same functions: for α = d those with any a ≥ d.
     """
 
     same_functions: isl.Set
@@ -441,7 +373,7 @@ class ComparedPolarDegrees(NamedTuple):
 
 
 def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
-    """Return the polar degrees of each size of :data:`COMPARED`; ``seen`` has the counted ones."""
+    """The polar degrees of each size of :data:`COMPARED`; ``seen`` has the counted ones."""
     compared = []
     for shape in COMPARED:
         integrals = localized_polar_degrees(shape)

@@ -53,10 +53,7 @@ FORM_COUNTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (
 
 
 def _cores() -> Iterator[CoreSize]:
-    """Yield the cores (m; e, f) with numbers of forms in :data:`FORM_COUNTS`.
-
-    m is the number of variables, from max(e, f) to e + f, or to 3 if e + f is above 4.
-    """
+    """Yield the cores (m; e, f) with numbers of forms in :data:`FORM_COUNTS`."""
     for e, f in FORM_COUNTS:
         largest_m = e + f
         if largest_m > 4:
@@ -161,9 +158,8 @@ class ClosureOfSizes:
         return of_source / 2 if is_two_to_one else of_source
 
     def number(self, shapes: PartitionTriple) -> Expr:
-        """The dimension of the product of Schur functors with these shapes, as a polynomial.
-
-        The shapes are those in X, H and Y, in this order, of dimensions d, d' and d.
+        """The dimension of the product of Schur functors with these shapes in X, H and Y, as a
+        polynomial.
         """
         d, d_out = self.sizes
         return factor(Mul(*map(_schur_dimension, shapes, (d, d_out, d))))
@@ -202,10 +198,7 @@ class ClosureOfSizes:
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types_of_all_sizes(self) -> Iterator[RepresentationType]:
-        """Yield the types of generators whose dimension, a polynomial in the sizes, is not zero.
-
-        It is zero where a shape has more rows than its space has dimensions for all of these sizes.
-        """
+        """Yield the types of generators whose dimension, a polynomial in the sizes, is not zero."""
         for kind in self.generators:
             if self.number(kind.shapes) != 0:
                 yield kind
@@ -315,9 +308,8 @@ class ClosureOfSizes:
         }
 
     def _type_json(self, kind: RepresentationType) -> dict[str, Any]:
-        """A type of generators, with their number as a polynomial in d and d'.
-
-        Both forms of its highest weight vectors are None if they were not asked for.
+        """A type of generators, with their number as a polynomial in d and d', and its vectors if
+        asked for.
         """
         vectors = self._vectors(kind)
         as_polynomials = by_determinants = None
@@ -436,10 +428,8 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
-    """The closures with the core ``size``; with ``vectors`` also highest weight vectors.
-
-    Each type of generators has as many of these as its multiplicity. They are written in two forms:
-    by determinants, and as polynomials.
+    """The closures with the core ``size``; with ``vectors`` also highest weight vectors, in two
+    forms.
     """
     types = generators(size)
     types_with_vectors = types if vectors else ()
@@ -494,16 +484,7 @@ SMALL_CORES = tuple(core for core in CORES if core not in LARGE_CORES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
-    """What the generators of closures are, for all sizes with one of some cores.
-
-    Parameters
-    ----------
-    key : str
-        The name of the question, such as ``closures``.
-    text : str
-        The question in a sentence.
-    cores : tuple of CoreSize
-    """
+    """What the generators of closures are, for all sizes with one of some cores."""
 
     key: str
     text: str

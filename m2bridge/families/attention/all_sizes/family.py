@@ -218,11 +218,7 @@ def _terms_json(terms: Any) -> list[list[Any]]:
 
 
 def _leading_monomial_in_order(terms: Any) -> tuple[int, list[int]]:
-    """The key of the leading monomial of a polynomial in graded reverse lexicographic order.
-
-    The terms are pairs (exponents, coefficient), the leading one first. Larger monomials have
-    larger keys: the degree decides, then the last exponents, of which the smaller is larger.
-    """
+    """The key of the leading monomial of a polynomial in graded reverse lexicographic order."""
     exponents, _ = terms[0]
     return sum(exponents), [-exponent for exponent in reversed(exponents)]
 
@@ -241,16 +237,8 @@ def is_stated(statement: Statement) -> bool:
 
 
 class DecidedStatements(NamedTuple):
-    """What the base ideals decide about all sizes.
-
-    Parameters
-    ----------
-    strata : tuple of Stratum
-        The fibres over all orbits.
-    verdicts : tuple of Verdict
-        One for each statement that was reached within the limit on time.
-    limit : str
-        The message of that limit; empty if it did not end the verdicts early.
+    """The fibres over all orbits, the verdicts that were reached, and the message of the limit, if
+    any.
     """
 
     strata: tuple[Stratum, ...]
@@ -263,13 +251,8 @@ def decide(
 ) -> DecidedStatements:
     """Return the fibres over all orbits and the verdicts, which follow from the base ideals.
 
-    ``basis`` has the base ideals, and ``stated`` the statements with their predictions.
-
-    Raises
-    ------
-    ContradictionError
-        If the ideals are not those that the theorem about fibres needs, or its cases are not all
-        orbits.
+    ContradictionError if the ideals are not those that the theorem about fibres needs, or its cases
+    are not all orbits.
     """
     strata = fibre_theorem(basis.ideals)
     facts = SizeOrbitSets.of(strata, basis)
@@ -287,7 +270,6 @@ def _verdict(
 ) -> Verdict:
     """The verdict on a statement, and for each hypothesis the sizes where it is the first to fail.
 
-    The prediction is compared with the facts for these sizes too, as if the hypotheses held.
     ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
     name.
     """
@@ -345,10 +327,8 @@ def _sizes_where_not_applicable(
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
     """The first of the sizes for which a statement is false, ``false``, and what shows it there.
 
-    ``conclusion.wrong`` has the orbits where the statement is false. The largest of these over the
-    size is returned with weights (A, V) over it; and for singular points also the dimension of the
-    closure, and a lower bound for the tangent dimension at this orbit. For a statement that is not
-    about orbits the orbit is ``None``, and there are no weights.
+    The largest orbit where it is false is returned with weights (A, V) over it, and for singular
+    points with two dimensions; for a statement that is not about orbits there are no weights.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
@@ -364,10 +344,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
 
 def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
-    """The orbit of the largest dimension among the orbits of a model in a set of orbits.
-
-    Of several orbits of this dimension it is the last one in the order of (r, s, m). The set has at
-    least one orbit of the model.
+    """The orbit of the largest dimension, then the last, among the orbits of a model in a set of
+    orbits.
     """
     in_set = []
     for orbit in orbits(model):

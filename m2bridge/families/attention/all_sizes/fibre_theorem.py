@@ -58,9 +58,8 @@ class BaseCase:
 
     @property
     def pattern(self) -> Pattern:
-        """The entries of the representative: the first r columns of A and the first s rows of V.
-
-        All other columns and rows are zero.
+        """The entries of the representative: the first r columns of A and s rows of V; all others
+        are zero.
         """
         A, V = representative(self.orbit, self.model)
         return Pattern(tuple(row[: self.orbit.r] for row in A), V[: self.orbit.s])
@@ -88,20 +87,10 @@ NeededIdeal = Callable[[BaseCase], ReducedGroebnerBasis]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """Orbits with one kind of fibre.
+    """Orbits with one kind of fibre, by a condition on (d, d', a, r, s, m).
 
-    Parameters
-    ----------
-    orbits : str
-        A condition on (d, d', a, r, s, m).
-    length : str
-        Length of the fibre scheme: ``1``, ``2`` or ``d``.
-    points : int
-        The number of points of the fibre, without multiplicities.
-    patterns : int
-        The number of patterns that were compared with base cases.
-    ideals : tuple of BaseCase
-        The base cases whose ideals occurred.
+    ``length`` is that of the fibre scheme, "1", "2" or "d"; ``points`` are without multiplicities;
+    ``patterns`` were compared with base cases, and ``ideals`` are the base cases that occurred.
     """
 
     orbits: str
@@ -136,16 +125,11 @@ NOT_PROPORTIONAL = "r = 1 and s = 1 and m = 0"
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """The strata, which are all orbits of every model with t ≥ 2, each with its kind of fibre.
 
-    ``ideals`` has the fibre ideal of each base case. Where every unknown is determined the fibre is
-    one reduced point. Over (1, 1, 1) the ideal has all monomials of degree 2 in each pair of
-    unknowns, so it is the square of the maximal ideal. Over (1, 1, 0), with the place where V_1q =
-    1, it has (z_2² − z_2, z_q), to which other pairs add nothing: two points.
-
-    Raises
-    ------
-    ContradictionError
-        If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place
-        is left out.
+    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has
+    all monomials of degree 2 in each pair of unknowns, so it is the square of the maximal ideal.
+    Over (1, 1, 0), with the place where V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs
+    add nothing: two points. ContradictionError if a pattern belongs to no base case, a base ideal
+    is not what the theorem needs, or a place is left out.
     """
     for condition, selections in DETERMINED.items():
         _check_every_place_is_last(condition, selections)
@@ -168,9 +152,8 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
 
 
 def _check_every_place_is_last(condition: str, selections: tuple[Selection, ...]) -> None:
-    """Raise ContradictionError unless each place of each orbit with a condition is a last place.
-
-    That is, x in 2, …, d is the last place of one of the selections. There z_x is determined.
+    """Raise ContradictionError unless each x in 2, …, d is the last place of one of the
+    selections.
     """
     all_places = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
     determined = union([selection.last_places() for selection in selections])
@@ -178,11 +161,7 @@ def _check_every_place_is_last(condition: str, selections: tuple[Selection, ...]
 
 
 def _check_nothing_left_out(missing: isl.Set) -> None:
-    """Raise ContradictionError unless ``missing`` is empty.
-
-    It is the set of orbits, or of orbits with a place, that the theorem would leave out: a place
-    that is the last one of no selection, or an orbit (1, 1, 0) without a place q with V_1q = 1.
-    """
+    """Raise ContradictionError unless ``missing`` is empty: orbits, or orbits with a place."""
     if not missing.is_empty():
         raise ContradictionError(
             f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
@@ -190,10 +169,8 @@ def _check_nothing_left_out(missing: isl.Set) -> None:
 
 
 def _selections_of_places(condition: str) -> tuple[Selection, ...]:
-    """Return two selections for the orbits of a condition: of the first place and one other place
-    q, and of the first place and two others p < q.
-
-    q and p are free indices, which take all values from 2 to d that the condition allows.
+    """Two selections for the orbits of a condition: the first place and q; the first place and p <
+    q.
     """
     one_place = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
     two_places = Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
@@ -205,10 +182,8 @@ def _base_cases_of_patterns(
 ) -> list[BaseCase]:
     """For each pattern that occurs in one of the selections a base case with this pattern.
 
-    So a base case is listed as often as it has patterns.
-
-    ``ideals`` has the fibre ideals of base cases, and ``needed`` gives those that the theorem
-    needs. ContradictionError if a pattern belongs to no base case whose ideal is the needed one.
+    ``needed`` gives the ideal that the theorem needs of a base case; ContradictionError without
+    one.
     """
     patterns: set[Pattern] = set()
     for selection in selections:
@@ -217,11 +192,7 @@ def _base_cases_of_patterns(
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
-    """The orbits of a condition, with the fibre over them and the base cases that occurred.
-
-    ``bases`` has one for each pattern, so some may occur more than once; ``length`` and ``points``
-    are those of the fibre.
-    """
+    """The orbits of a condition, with the fibre over them and the base cases of all patterns."""
     return Stratum(
         orbits=condition,
         length=length,
@@ -232,11 +203,7 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 
 
 def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
-    """Return a base case with this pattern, up to the order of places, and with the needed ideal.
-
-    ``ideals`` has the fibre ideal of each base case, and ``needed`` gives the ideal that the
-    theorem needs of a base case. ContradictionError if there is no such case.
-    """
+    """A base case with this pattern, up to the order of places, and with the needed ideal."""
     # With its places in another order, the first one fixed, a pattern belongs to the same ideal
     # with unknowns renamed.
     reordered_patterns = set(pattern.reorderings())
@@ -277,10 +244,8 @@ def two_points(base: BaseCase) -> ReducedGroebnerBasis:
 
 
 def two_points_or_squares(base: BaseCase) -> ReducedGroebnerBasis:
-    """The needed ideal over (1, 1, 0): of two points if some place q ≥ 2 has V_1q = 1.
-
-    If none of these places has, their equations are z_p z_q = 0, and the ideal is the square of the
-    maximal ideal.
+    """The needed ideal over (1, 1, 0): of two points if some place q ≥ 2 has V_1q = 1, else
+    squares.
     """
     if 1 in base.pattern.V[0][1:]:
         return two_points(base)

@@ -58,15 +58,10 @@ ABOUT_GENERATORS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmongCores(VerdictScope):
-    """Whether a statement holds for all sizes with some cores.
+    """Whether a statement holds for all sizes with some cores, and because of what.
 
-    Parameters
-    ----------
-    decision : Decision
-        REFUTED if a single case differs; else UNDECIDED if a limit was reached, and CONFIRMED if
-        everything was computed.
-    because : str
-        The failing case, the limit that was reached, or the proof and the comparison.
+    REFUTED if a single case differs; else UNDECIDED if a limit was reached, and CONFIRMED if
+    everything was computed.
     """
 
     decision: Decision
@@ -143,10 +138,7 @@ class GeneratorsOfAllSizes(VerdictsResult):
 
 
 def _rows_by_degree(closure: ClosureOfSizes) -> list[tuple[str, int | str, str]]:
-    """The rows (condition on the sizes, degree, number of generators) of a table, one a degree.
-
-    The numbers are polynomials in the sizes. A closure without generators has one row.
-    """
+    """The rows (condition on the sizes, degree, number of generators) of a table, one a degree."""
     numbers = closure.numbers()
     if not numbers:
         # the closure is the whole space
@@ -176,11 +168,7 @@ def _verdict(
     cases: tuple[CrossCheck, ...],
     limit: str,
 ) -> Verdict:
-    """The verdict on a statement for all sizes with these cores.
-
-    ``cases`` are the single cases that were compared, and ``limit`` is the limit that was reached
-    before all were, or empty.
-    """
+    """The verdict on a statement for all sizes with these cores, from the single cases compared."""
     return Verdict(
         statement=for_all_sizes(statement, cores),
         extent=_extent(statement, cores, cases, limit),
@@ -194,8 +182,8 @@ def _extent(
 ) -> AmongCores:
     """Whether a statement holds for all sizes with these cores: one compared case can refute it.
 
-    Otherwise the computation for the cores proves it for all of their sizes; but it is undecided
-    where ``limit`` is not empty: it was reached before all cases were compared.
+    Otherwise the computation for the cores proves it, unless ``limit`` was reached before all cases
+    were compared.
     """
     decisions = []
     for case in cases:
@@ -281,9 +269,8 @@ def generators_of_all_sizes(
 def _cases_with_closures(
     closures: AllClosures, largest: int
 ) -> Iterator[tuple[SingleLayerAttention, ClosureOfSizes]]:
-    """Yield the cases with d, d' ≤ ``largest`` and a ≤ d, each with the closure for its sizes.
-
-    Cases whose core is not among those of the closures are left out.
+    """Yield the cases with d, d' ≤ ``largest`` and a ≤ d, each with the closure for its sizes, if
+    any.
     """
     for d, d_out, a in product(range(1, largest + 1), repeat=3):
         if a > d:
@@ -303,12 +290,8 @@ def _compare_with_polynomials(
 ) -> CrossCheck:
     """Compare the generators of one case with the polynomials for all sizes with its core.
 
-    The predictions of ``statements`` are replaced by the values of the polynomials of ``closure``.
-
-    Raises
-    ------
-    TimeLimitError
-        If a limit was reached before the generators, or those up to some degree, were found.
+    The predictions of ``statements`` are replaced by the values of the polynomials. TimeLimitError
+    if a limit was reached before generators, or those up to some degree, were found.
     """
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []
@@ -325,8 +308,5 @@ def _compare_with_polynomials(
 
 
 def _constant_prediction(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """Predict ``value``, whatever ``model`` is.
-
-    With ``value`` bound by ``partial`` this is the prediction of a statement for one model.
-    """
+    """Predict ``value``, whatever ``model`` is."""
     return value

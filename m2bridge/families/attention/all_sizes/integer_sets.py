@@ -120,10 +120,10 @@ def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
 
 
 def zeros(polynomial: Any) -> isl.Set | None:
-    """Return the sizes where a polynomial in d, dp, a, D is zero; ``None`` if this is undecided.
+    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if this is undecided.
 
-    D is the degree of the source, a positive number for each size. The zeros are a set of isl if
-    every factor of the polynomial is D, or linear and without D: else they are undecided.
+    D, the degree of the source, is positive. The zeros are a set of isl if every factor of the
+    polynomial is D, or linear and without D.
     """
     if polynomial == 0:
         return sizes()
@@ -142,9 +142,8 @@ def zeros(polynomial: Any) -> isl.Set | None:
 
 
 def _polynomial_text(polynomial: Any) -> str:
-    """A positive multiple of a linear polynomial over QQ, with integer coefficients, as text.
-
-    The text is in the library's language, such as ``2 * d + -1 * a + 1``.
+    """A positive multiple of a linear polynomial over QQ, with integer coefficients, in isl's
+    language.
     """
     # with this multiple all coefficients are integers
     scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
@@ -158,7 +157,7 @@ def _polynomial_text(polynomial: Any) -> str:
 
 def tangents_exceed_dimension() -> bool:
     """Whether tangent vectors at rk A < α < d span (d − α)² > 0 dimensions more than the closure
-    has: an identity of polynomials.
+    has.
 
     The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their
     tangents span a space of dimension d² + d d' − 1, if the fibre is one reduced point
@@ -173,11 +172,9 @@ def tangents_exceed_dimension() -> bool:
 def more_tangents_at_squares() -> isl.Set:
     """The sizes (d, 1, 1) where tangent vectors at a matrix of rank one exceed the dimension.
 
-    For α = d' = 1 functions are q ⊗ c with a vector q and a symmetric matrix c of rank at most two.
-    At c = k² all q ⊗ w² are tangent, for any vector w, since c + s w² is of rank at most two for
-    every number s; and so are all p ⊗ c, for any vector p. They span spaces of dimensions
-    d(d + 1)/2 and d, with q ⊗ c in both: together d(d + 1)/2 + d − 1 dimensions. That is
-    (d − 1)(d − 2)/2 more than the dimension 3d − 2.
+    For α = d' = 1 functions are q ⊗ c with a symmetric matrix c of rank at most two. At c = k² all
+    q ⊗ w² are tangent, since c + s w² has rank at most two; and so are all p ⊗ c. They span d(d +
+    1)/2 and d dimensions, with q ⊗ c in both: (d − 1)(d − 2)/2 more than the dimension 3d − 2.
     """
     d, *_ = variables(*NAMES)
     one = d**0
@@ -192,12 +189,10 @@ def more_tangents_at_squares() -> isl.Set:
 def codimensions_exceed_kernels() -> bool:
     """Whether codimension less kernel, on the desingularization, is a sum of squares and products.
 
-    The codimension is that of the points over an orbit (r, s, m), and the kernel that of the
-    differential of φ there. The codimension less the dimension of the kernel has to be (α − r)² +
-    (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of the
-    desingularization over a point of the orbit are a Grassmannian of dimension (α − r)(d − α),
-    whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1) the kernel has
-    d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
+    Over an orbit (r, s, m) it has to be (α − r)² + (d − s)(d' − s) + m(m + d − r − s), where no
+    product is negative. The points over a point of the orbit are a Grassmannian of dimension (α −
+    r)(d − α), whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1) the
+    kernel has d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
     # dimensions: of the orbit, of the Grassmannian, and of the desingularization less that of the
@@ -221,8 +216,7 @@ def ambient_exceeds_dimension() -> bool:
     """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
 
     For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, all terms of the
-    difference have positive coefficients, and there is a constant term: so it is positive for all
-    u, w ≥ 0.
+    difference have positive coefficients, and there is a constant term.
     """
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
@@ -235,20 +229,14 @@ def ambient_exceeds_dimension() -> bool:
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
-    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d, for polynomials."""
+    """The number of coordinates less the dimension for α = d, for polynomials."""
     return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
 
 
 class Pattern(NamedTuple):
     """Entries of the representative (A, V) in some places, some columns of A and some rows of V.
 
-    Parameters
-    ----------
-    A : matrix of 0 and 1
-        A row for each place p (the first is p = 1), a column for each column i (the first is i =
-        1).
-    V : matrix of 0 and 1
-        A row for each row k (the first is k = 1), a column for each place.
+    A has a row for each place and V a column; the first of each kind is 1.
     """
 
     A: IntegerMatrix
@@ -267,16 +255,9 @@ class Pattern(NamedTuple):
 class Selection:
     """Some places, columns of A and rows of V, for orbits of all sizes that satisfy a condition.
 
-    Their indices are linear forms in d, dp, a, r, s, m and in free indices, such as ``r + 2 - m``.
-
-    Parameters
-    ----------
-    condition : str
-        A condition on d, dp, a, r, s, m and the free indices.
-    places, columns, rows : tuple of str
-        The indices, from 1 on; the first of each is ``1``.
-    free : tuple of str
-        Names of the free indices, which take all values that the condition allows.
+    Their indices, from 1 on, are linear forms in d, dp, a, r, s, m and in the ``free`` indices,
+    which take all values that the condition allows, such as ``r + 2 - m``. The first of each is
+    ``1``.
     """
 
     condition: str
@@ -316,10 +297,7 @@ class Selection:
 
     @property
     def _conditions(self) -> str:
-        """The condition of the selection, and that all indices are within the sizes of A and V.
-
-        Columns and rows are at least 1 by the condition.
-        """
+        """The condition of the selection, and that all indices are within the sizes of A and V."""
         bounds = [f"1 <= {p} and {p} <= d" for p in self.places]
         bounds += [f"{i} <= d" for i in self.columns]
         bounds += [f"{k} <= dp" for k in self.rows]
@@ -371,22 +349,15 @@ PHRASES = WORDS.phrases
 
 
 def words(size_set: isl.Set) -> str:
-    """The set of sizes in words: ``2 ≤ a < d, except (a, d') = (2, 1)``.
-
-    A set without a phrase in ``words.toml`` is written in the library's language.
-    """
+    """The set of sizes in words: ``2 ≤ a < d, except (a, d') = (2, 1)``; else in isl's language."""
     return _phrase_or_empty(size_set) or text(size_set)
 
 
 def canonical(size_set: isl.Set) -> str:
-    """Return the one text that certificates have for this set, made from its phrase.
+    """The one text that certificates have for this set, made from its phrase.
 
     It is not the text that the library writes, as releases of isl write a set in different ways.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there is no phrase for it in ``words.toml``.
+    MethodUnavailableError if ``words.toml`` has no phrase for it.
     """
     in_words = _phrase_or_empty(size_set)
     if not in_words:

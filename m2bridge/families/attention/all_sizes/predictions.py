@@ -48,16 +48,9 @@ from m2bridge.statements.statement import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """An assumption of a statement on the size.
+    """An assumption of a statement on the size, as a condition and in words.
 
-    Parameters
-    ----------
-    condition : str
-        A condition on (d, d', a).
-    reason : str
-        The reason why the statement does not apply where the condition fails.
-    added : bool
-        Whether m2bridge adds the assumption to a statement that its source prints without it.
+    ``added`` says whether m2bridge adds it to a statement that its source prints without it.
     """
 
     condition: str
@@ -66,13 +59,7 @@ class Hypothesis:
 
 
 class DecidedSizes(NamedTuple):
-    """A set of sizes in three parts, by what is known of a statement there.
-
-    Parameters
-    ----------
-    true, false, unknown : set of sizes
-        Where the statement is true, is false, and is not decided.
-    """
+    """A set of sizes in three parts: where a statement is true, is false, and is not decided."""
 
     true: isl.Set
     false: isl.Set
@@ -81,18 +68,11 @@ class DecidedSizes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Where the conclusion of a statement is true, without regard to its hypotheses.
+    """Where the conclusion of a statement is false or not decided, without regard to its
+    hypotheses.
 
-    Parameters
-    ----------
-    false : set of sizes
-        The sizes where the conclusion is false.
-    unknown : set of sizes
-        The sizes where the facts do not decide it.
-    vacuous : set of sizes
-        The sizes without any orbit that the statement is about, where it is true.
-    wrong : set of orbits or None
-        The orbits where the statement is false; ``None`` if it is not about orbits.
+    ``vacuous`` are the sizes without any orbit that the statement is about, where it is true.
+    ``wrong`` are the orbits where it is false; ``None`` if it is not about orbits.
     """
 
     false: isl.Set
@@ -101,7 +81,7 @@ class Conclusion:
     wrong: isl.Set | None = None
 
     def restricted_to(self, size_set: isl.Set) -> DecidedSizes:
-        """Return the parts of ``size_set`` where the conclusion is true, false and not decided."""
+        """The parts of ``size_set`` where the conclusion is true, false and not decided."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)
@@ -112,17 +92,8 @@ class Conclusion:
 class SetPrediction:
     """The orbits, or the sizes, for which an observable is true, by a statement.
 
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`.base_ideals.OBSERVABLES`.
-    condition : str
-        A condition on (d, d', a, r, s, m), or on (d, d', a) for a statement about sizes; an empty
-        one always holds.
-    hypotheses : tuple of Hypothesis
-    concerns : str
-        A condition on (d, d', a, r, s, m) for the orbits that the statement is about; an empty one
-        means all orbits.
+    ``observable`` is a key of :data:`.base_ideals.OBSERVABLES`. An empty condition always holds;
+    ``concerns`` is the condition for an orbit to be one that the statement is about.
     """
 
     observable: str
@@ -159,14 +130,8 @@ class SetPrediction:
 class FormulaPrediction:
     """The number that a statement predicts, as formulas for disjoint sets of sizes.
 
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`.base_ideals.FORMULAS`.
-    cases : tuple of pairs
-        Disjoint conditions on (d, d', a) that are all sizes together, and the number where they are
-        satisfied, as a function of d, d', α and the degree D of the source.
-    hypotheses : tuple of Hypothesis
+    ``observable`` is a key of :data:`.base_ideals.FORMULAS`; the conditions of ``cases`` are all
+    sizes together.
     """
 
     observable: str
@@ -205,17 +170,8 @@ class FormulaPrediction:
 class NumbersPrediction:
     """Polar degrees for each size, by a statement, which no polynomial gives.
 
-    The numbers are compared at some sizes; at all others they follow from the theorem on polar
-    degrees, where its conditions hold.
-
-    Parameters
-    ----------
-    predict : callable
-        Returns the numbers for a size, or ``None`` for a size that is too large; those at which
-        they are compared are small enough.
-    observable : str
-        ``polar_degrees``: the key of the words for what was computed and is on trust.
-    hypotheses : tuple of Hypothesis
+    They are compared at some sizes; at all others they follow from the theorem on polar degrees,
+    where its conditions hold. ``predict`` returns ``None`` for a size that is too large.
     """
 
     predict: Callable[[LayerSizes], Numbers | None]
@@ -225,9 +181,8 @@ class NumbersPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the numbers of some sizes.
 
-        The theorem gives those of all sizes where its conditions hold. The other sizes are open, as
-        there the numbers that are compared need not be the polar degrees. So are sizes for which
-        only numbers modulo primes differ.
+        Sizes without the conditions of the theorem are open, as there the numbers that are compared
+        need not be the polar degrees. So are sizes for which only numbers modulo primes differ.
         """
         differ = NONE
         unknown = ALL.subtract(sizes_with_polar_theorem(facts))
@@ -244,15 +199,8 @@ class NumbersPrediction:
 
 @dataclass(frozen=True, slots=True)
 class TypePrediction:
-    """The types of weights that are exposed, by a statement.
-
-    Parameters
-    ----------
-    condition : str
-        A condition on (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
-    observable : str
-        ``exposed_types``: the key of the words for what was computed and is on trust.
-    hypotheses : tuple of Hypothesis
+    """The types of weights that are exposed, by a statement: a condition on (d, d', a, r, s, m, k,
+    q).
     """
 
     condition: str
@@ -260,10 +208,8 @@ class TypePrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the types that are exposed.
-
-        It is false for the sizes with some type that is exposed and not stated to be, or stated and
-        not exposed; no size is undecided.
+        """Compare the statement with the types that are exposed: it is false for the sizes with one
+        that is exposed and not stated to be, or stated and not exposed.
         """
         differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)
@@ -326,13 +272,10 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
 
 
 def _conclusion_from(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion from the sizes where a number is the stated one, and where it is another.
-
-    For all sizes that are neither in ``agree`` nor in ``differ`` it is not decided.
-    """
+    """The conclusion from the sizes where a number is the stated one, and where it is another."""
     return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """Return the symmetric difference of the sets: what is in one of them only."""
+    """The symmetric difference of the sets."""
     return first.subtract(second).union(second.subtract(first))

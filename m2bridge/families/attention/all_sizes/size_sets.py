@@ -38,15 +38,8 @@ FALSE_AS_PRINTED = f"{OUTSIDE}; as printed false"
 class NotApplicable:
     """Sizes to which a statement does not apply, and whether its conclusion holds there.
 
-    Parameters
-    ----------
-    sizes : set of sizes
-    reason : str
-        The hypothesis that fails.
-    holds_for, fails_for, undecided_for : sets of sizes
-        The parts of ``sizes`` where the conclusion is true, is false, and is not decided.
-    added : bool
-        Whether m2bridge adds the hypothesis, so that the conclusion is the statement as printed.
+    ``reason`` is the hypothesis that fails; ``added``: m2bridge adds it, so that the conclusion is
+    the statement as printed.
     """
 
     sizes: isl.Set

@@ -30,10 +30,7 @@ IS_TYPE = f"{IS_ORBIT} and {RANKS_OF_FACTORS}"
 
 
 def types(condition: str = "") -> isl.Set:
-    """The pairs of a size and one of its types (r, s, m, k, q) that satisfy a condition.
-
-    An empty condition always holds.
-    """
+    """The pairs of a size and one of its types (r, s, m, k, q) that satisfy a condition."""
     conditions = IS_TYPE
     if condition:
         conditions = f"{conditions} and ({condition})"
@@ -49,15 +46,11 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
     """The types that are exposed, for all sizes.
 
     They are those where the rank of the differential is the dimension of the functions with the row
-    spaces of K and Q. The rank is the dimension of all pairs (K̇ᵀQ + KᵀQ̇, V̇) less that of the
-    kernel of f', which is 1, the scaling, where fibres are reduced, and d on the orbit (1, 1, 1).
-    The difference of the two numbers, ``gap``, is a sum of terms that are not negative; so it is
-    zero where each of them is.
-
-    Raises
-    ------
-    ContradictionError
-        If the dimensions are not what they are computed from, or a term can be negative.
+    spaces of K and Q. The rank is the dimension of all pairs (K̇ᵀQ + KᵀQ̇, V̇) less the kernel of
+    f', which is 1, the scaling, where fibres are reduced, and d on the orbit (1, 1, 1). The
+    difference, ``gap``, is a sum of terms that are not negative; so it is zero where each of them
+    is. ContradictionError if the dimensions are not what they are computed from, or a term can be
+    negative.
     """
     orbits_not_reduced = OBSERVABLES["critical"](facts).true
     # the types over these orbits: r, s, m are theirs, and the ranks k and q any
@@ -69,10 +62,7 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
 
 
 def _exposed_if_reduced(type_set: isl.Set) -> isl.Set:
-    """The exposed types of a set where fibres are reduced, so that the kernel of f' is a line.
-
-    Raises ContradictionError, as :func:`exposed_types` does.
-    """
+    """The exposed types of a set where fibres are reduced, so that the kernel of f' is a line."""
     d, dp, r, s, m, k, q = variables("d", "dp", "r", "s", "m", "k", "q")
     rank = _dimension_of_images(d, dp, k, q) - 1
     gap = rank - _dimension_with_spaces(d, dp, r, s, m, k, q)
@@ -84,10 +74,7 @@ def _exposed_if_reduced(type_set: isl.Set) -> isl.Set:
 
 
 def _exposed_at_squares(type_set: isl.Set) -> isl.Set:
-    """The exposed types of a set over orbits (1, 1, 1), where the kernel of f' has dimension d.
-
-    Raises ContradictionError, as :func:`exposed_types` does.
-    """
+    """The exposed types of a set over orbits (1, 1, 1), where the kernel of f' has dimension d."""
     d, dp, k, q = variables("d", "dp", "k", "q")
     one = d**0  # as a polynomial
     rank = _dimension_of_images(d, dp, k, q) - d
@@ -114,21 +101,17 @@ def _dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
 def _dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
-    The functions have the dimension of the orbit of (A, V), less 1 for the scaling. The A of rank r
-    and the V of rank s have the dimensions r(2d − r) and s(d + d' − s), and it is m(m + d − r − s)
-    conditions that the column space of A and the row space of V meet in dimension m. The row space
-    of K has dimension k and contains the column space of A: such spaces are a Grassmannian of
-    dimension (k − r)(d − k). In the same way that of Q contains the row space of A.
+    The A of rank r and the V of rank s have the dimensions r(2d − r) and s(d + d' − s), and it is
+    m(m + d − r − s) conditions that column space and row space meet in dimension m; less 1 for the
+    scaling. The row spaces of K, with the column space of A, and of Q are Grassmannians.
     """
     functions = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
     return functions + (k - r) * (d - k) + (q - r) * (d - q)
 
 
 def _vanishing(*factors: str) -> str:
-    """The condition for the product of these factors to be zero.
-
-    The product is a term of a sum that is zero only if all of its terms are, for which none may be
-    negative: ContradictionError if a factor is at some type.
+    """The condition for the product of these factors to be zero; ContradictionError if one can be
+    negative.
     """
     for factor in factors:
         if not types(f"{factor} < 0").is_empty():
@@ -137,10 +120,8 @@ def _vanishing(*factors: str) -> str:
 
 
 def _types_where_zero(gap: Any, terms: Sequence[tuple[Any, str]], type_set: isl.Set) -> isl.Set:
-    """The types of a set where the polynomial ``gap`` is zero.
-
-    ``terms`` are pairs of a polynomial that is nowhere negative and the condition for it to be
-    zero. ContradictionError if ``gap`` is not their sum.
+    """The types of a set where the polynomial ``gap`` is zero, the sum of terms with these
+    conditions.
     """
     total = sum(term for term, _ in terms)
     if gap != total:

@@ -32,17 +32,9 @@ Index = tuple[int, ...]  # (k, i, p, q), p ≤ q; for t = 1 (k, p, q, r), p ≤ 
 class Candidate:
     """An ideal J that is claimed to be the ideal I of the closure of a case.
 
-    Parameters
-    ----------
-    case : Case
-    ring : fmpz_mpoly_ctx
-        QQ[c], graded reverse lexicographic, with c_{1,1,1,1} as its last variable.
-    indices : list of Index
-        The indices (k, i, p, q) of the coordinates, in the order of the variables of the ring.
-    images : list of fmpz_mpoly
-        The coordinates as functions of generic weights, in the order of the variables.
-    generators : list of fmpz_mpoly
-        Generators of J: homogeneous, with integer coefficients.
+    The ring is QQ[c], graded reverse lexicographic, with c_{1,1,1,1} as its last variable;
+    ``images`` are the coordinates as functions of generic weights. Both lists are in the order of
+    the variables.
     """
 
     case: Case
@@ -57,10 +49,7 @@ class Candidate:
         return Counter(g.total_degree() for g in self.generators)
 
     def values_at_random_weights(self) -> list[int]:
-        """The coordinates, modulo a prime, of the function of random integer weights.
-
-        They are in the order of the variables of the ring, and the prime is ``algebra.PRIME``.
-        """
+        """The coordinates, modulo ``algebra.PRIME``, of the function of random integer weights."""
         random = unpredictable()
         number_of_weights = self.images[0].context().nvars()
         weights = [random.randrange(algebra.PRIME) for _ in range(number_of_weights)]
@@ -68,10 +57,8 @@ class Candidate:
 
 
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
-    """The ideal J with generators of these texts, or a difference.
-
-    ``texts`` is what a certificate has as generators. A difference if it is not a list of texts, or
-    a text is not a nonzero polynomial in the names of the coordinates, or is not homogeneous.
+    """The ideal J with generators of these texts, which are what a certificate has, or a
+    difference.
     """
     try:
         polynomials = algebra.read(texts, names_of_coordinates(case))

@@ -46,7 +46,7 @@ Function = dict[tuple[int, ...], Any]  # c_{k,i,p,q} by (k, i, p, q), p ≤ q; z
 class Case:
     """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α.
 
-    The columns of X are the t tokens. ``a`` is the bound for rk A that is given, perhaps above d.
+    ``a`` is the bound for rk A that is given, perhaps above d.
     """
 
     d: int
@@ -73,9 +73,8 @@ class Case:
 
     @property
     def projective_dimension(self) -> int:
-        """The dimension of the source and, as fibres are finite for t ≥ 2, of the closure.
-
-        Both are projective: A and V are each up to a factor, so it is that of all (A, V) less two.
+        """The dimension of the source, with A and V up to factors, and, for t ≥ 2, of the
+        closure.
         """
         return self.source_dimension - 2
 
@@ -87,16 +86,15 @@ class Case:
     def with_fewest_weights(self) -> "Case":
         """The case with a ≤ d and t ≤ 2 whose functions have the same coordinates c.
 
-        A has rank ≤ d anyway; and for t ≥ 2 the products l_i v_k determine a function, which two
-        tokens show (docs/mathematics.md#proposition-products).
+        For t ≥ 2 the products l_i v_k determine a function, which two tokens show
+        (docs/mathematics.md#proposition-products).
         """
         return Case(self.d, self.d_out, self.alpha, min(self.t, 2))
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name of a case, such as ``d3-dout2-a2-t2``.
-
-    CertificateError unless the keys are d, d_out, a and t, with integers from 1 to 999999999.
+    """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError for other keys or
+    numbers.
     """
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
     # Python counts a bool as an int, but it is not a size
@@ -109,11 +107,9 @@ def name(case: Mapping[str, Any]) -> str:
 def function(*pairs: Pair) -> Function:
     """The sum of f(A, V) over pairs (A, V): its nonzero coordinates, keyed by their indices.
 
-    The entries of A and V are integers, or polynomials of one ring.
-
-    A_pi V_kq occurs in one coordinate only, the coefficient of y_p y_q in l_i v_k; so
     c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
-    f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V').
+    f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V'). Entries are integers,
+    or polynomials of one ring.
     """
     found: Function = {}
     for A, V in pairs:
@@ -160,37 +156,17 @@ def transpose(matrix: Sparse) -> Sparse:
     return {(j, i): x for (i, j), x in matrix.items()}
 
 
-def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse]) -> Sparse:
-    """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
-    X, Y = factors
-    X_moves, Y_moves = moved
-    return add(multiply(transpose(X_moves), Y), multiply(transpose(X), Y_moves))
-
-
-def first_columns(matrix: Sparse, count: int) -> Sparse:
-    """The first ``count`` columns of a matrix."""
-    return {(i, j): x for (i, j), x in matrix.items() if j < count}
-
-
-def first_rows(matrix: Sparse, count: int) -> Sparse:
-    """The first ``count`` rows of a matrix."""
-    return {(i, j): x for (i, j), x in matrix.items() if i < count}
-
-
 def identity(size: int) -> Sparse:
-    """The matrix with ones at (i, i) for i < size, and zeros elsewhere.
-
-    It may have any number of rows and of columns, both at least ``size``: a sparse matrix does not
-    say them. Its first columns, and its first rows, are the first unit vectors.
-    """
+    """The matrix with ones at (i, i) for i < size, and zeros elsewhere, of any larger size."""
     return {(i, i): 1 for i in range(size)}
 
 
 def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
-    """Matrices M and N with different unit vectors as columns, of which the first are the same.
+    """Matrices M and N with different unit vectors as columns, of which the first ``common`` are
+    the same.
 
-    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
-    the unit vectors that follow those of M. So rk MᵀN is ``common``.
+    M = (e_1 | … | e_rank_m), and N continues with the unit vectors that follow; so rk MᵀN =
+    ``common``.
     """
     N: dict[tuple[int, int], int] = {}
     for j in range(rank_n):
@@ -205,8 +181,8 @@ def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]
 def orbits(case: Case) -> list[Orbit]:
     """All orbits (r, s, m) of nonzero functions, in increasing order.
 
-    Any r = rk A ≤ α and s = rk V from 1 on occur, with each m = dim L ∩ U for which L + U fits into
-    d dimensions (docs/mathematics.md#proposition-orbits).
+    Any r ≤ α and s from 1 on occur, with each m = dim L ∩ U for which L + U fits into d dimensions
+    (docs/mathematics.md#proposition-orbits).
     """
     found: list[Orbit] = []
     for r in range(1, case.alpha + 1):
@@ -217,12 +193,10 @@ def orbits(case: Case) -> list[Orbit]:
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """The dimension of an orbit of functions: the dimension of its weights less one.
+    """The dimension of an orbit of functions: the dimension of its weights less one, for (λA, V/λ).
 
-    L ∩ U is chosen, in m(d − m) dimensions; then L and U that contain it, in (r − m)(d − r) and
-    (s − m)(d − s); then A with columns in L and V with rows in U, in r d and s d'. Fibres are
-    finite up to (λA, V/λ), which is the one dimension that is lost (docs/checkers.md, Dimensions
-    of orbits).
+    L ∩ U is chosen, then L and U that contain it, in (r − m)(d − r) and (s − m)(d − s) dimensions;
+    then A with columns in L and V with rows in U (docs/checkers.md, Dimensions of orbits).
     """
     r, s, m = orbit
     d = case.d
@@ -235,7 +209,7 @@ def representative(orbit: Orbit) -> Pair:
 
     A = diag(1 … 1, 0 … 0), so L is spanned by e_1, …, e_r. V has the rows e_1, …, e_m in L, and
     e_{r+1}, …, e_{r+s−m} outside it. For m = 0 the first row is e_1 + e_{r+1} instead, so that V_11
-    is 1; U still has dimension s, and L ∩ U is still 0.
+    is 1; L ∩ U is still 0.
     """
     r, s, m = orbit
     A = {(p, p): 1 for p in range(r)}
@@ -247,10 +221,8 @@ def representative(orbit: Orbit) -> Pair:
 
 
 def exchange_vectors(pair: Pair) -> Pair:
-    """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ.
-
-    They have the same function: its products are q_i k(y) · h_j v(y), in which k and v can be
-    exchanged.
+    """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ
+    and h kᵀ.
     """
     A, V = pair  # with entries in the first column of A, which is k, and the first row of V, vᵀ
     exchanged_a = {}
@@ -279,10 +251,9 @@ def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
 def base_locus_is_empty() -> bool:
     """Whether a product l v of linear forms is zero only for l = 0 or v = 0: so f is a morphism.
 
-    Here l_p and v_p are the coefficients of y_p in l and v. x = l_p v_q is a root of
-    T² − c_pq T + c_pp c_qq, where c_pq = l_p v_q + l_q v_p and c_pp = l_p v_p are the coefficients
-    of y_p y_q and y_p² in l v; this identity is what is computed. If these coefficients are all
-    zero, so is every l_p v_q, and l = 0 or v = 0.
+    x = l_p v_q is a root of T² − c_pq T + c_pp c_qq, where c_pq = l_p v_q + l_q v_p and c_pp = l_p
+    v_p are the coefficients of l v; this identity is what is computed. If they are all zero, so is
+    l_p v_q.
     """
     l_p, l_q, v_p, v_q = ring(4).gens()
     x = l_p * v_q
@@ -294,15 +265,11 @@ def base_locus_is_empty() -> bool:
 def real_family_has_no_real_weights() -> bool:
     """Whether real functions exist that have no real weights and tend to the orbit (1, 1, 1).
 
-    The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, i² = −1, and all other l_i and v_k
-    zero, is such a function for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is
-    what is computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 =
-    V_11 = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
-    weights are not real. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
-    (docs/mathematics.md#proposition-boundary).
-
-    In the code ``i`` is a variable of the polynomial ring: two polynomials are equal for i² = −1 if
-    their difference is a multiple of i² + 1.
+    The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, and all other l_i and v_k zero, is
+    real if l_1 v_1 = y_1² + ε²y_2², which is what is computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} =
+    ε². For weights of it with A_11 = V_11 = 1 these are A_21 + V_12 and A_21 V_12, so V_12 is a
+    root of T² + ε² (docs/mathematics.md#proposition-boundary). In the code ``i`` is a variable: two
+    polynomials are equal for i² = −1 if their difference is a multiple of i² + 1.
     """
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
@@ -315,10 +282,9 @@ def real_family_has_no_real_weights() -> bool:
 def products_determine_functions() -> bool:
     """Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{i,p,q} x_i (x_p x_q + y_p y_q).
 
-    It is the output of two tokens x and y at the token x, for one row v of V; c_{i,p,q} is the
-    coordinate of l_i v at y_p y_q, p ≤ q. So the c determine the functions; and they are read off
-    from these, as each x_i y_p y_q stands in one summand only. A term has three indices i, p, q, so
-    d = 3 decides for all d; and each further token y has a summand of its own
+    It is the output of two tokens at the token x, for one row v of V; so the c determine the
+    functions, and are read off from these, as each x_i y_p y_q stands in one summand only. A term
+    has three indices, so d = 3 decides for all d; each further token y has a summand of its own
     (docs/mathematics.md#proposition-products).
     """
     d = range(3)
@@ -344,17 +310,15 @@ def images(
 ) -> dict[tuple[int, ...], Any]:
     """The coordinates of generic weights, keyed by their indices: polynomials in the entries.
 
-    The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V is a matrix of
-    ``rows`` × ``variables``, and A one of ``variables`` × ``columns``; for a case these numbers are
-    d', d and d. For t = 1 A has to be square. Columns of A after the first α are combinations of
-    the first α, which is so on a dense part of the matrices of rank ≤ α. So a polynomial in the
-    coordinates vanishes on the closure exactly if it is zero at these images.
+    V is ``rows`` × ``variables``, and A ``variables`` × ``columns``: d', d and d for a case.
+    Columns of A after the first α are combinations of these, which is so on a dense part of the
+    matrices of rank ≤ α. So a polynomial in the coordinates vanishes on the closure exactly if it
+    is zero here.
 
     * For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
       a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q.
     * For t = 1 there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the
-      coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders
-      (p, j, q) of the three indices.
+      coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders.
     """
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}
@@ -376,10 +340,8 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Generic matrices V, rows × variables, and A, variables × columns, of rank α: lists of rows.
-
-    The entries of V and of the first α columns of A are variables. The other columns of A are
-    combinations of the first α, whose coefficients are variables, too.
+    """Generic matrices V, rows × variables, and A, variables × columns, of rank α: lists
+    of rows.
     """
     other_columns = columns - alpha
     count = rows * variables + variables * alpha + alpha * other_columns
@@ -398,8 +360,5 @@ def _generic_weights(
 
 
 def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
-    """The rows of a matrix whose entries are the next rows · columns items of ``unknowns``.
-
-    These are taken from the iterator, so that the next matrix has the unknowns that follow.
-    """
+    """The rows of a matrix whose entries are the next items of ``unknowns``."""
     return [list(islice(unknowns, columns)) for _ in range(rows)]

@@ -62,9 +62,7 @@ are generators, in those with up to ten times as many.
 def closure(certificate: Certificate) -> Content | Difference:
     """The content of a certificate that follows from its generators, or the first failing check.
 
-    The content has the Hilbert series of QQ[c]/I with dimension and degree, how many generators
-    there are in each degree, and tangent dimensions at the orbits. TooExpensiveError for too large
-    a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
+    TooExpensiveError for too large a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
     """
     case = Case(**certificate.case).with_fewest_weights()
     candidate = _candidate_in(certificate.evidence, case)
@@ -78,29 +76,40 @@ def closure(certificate: Certificate) -> Content | Difference:
         "generators": certificate.evidence["generators"],
         "tangent_dimensions": _tangent_dimensions(candidate),
     }
-    trusted = _trusted_sentences(candidate)
-    on_trust: tuple[str, ...] = ()
-    if case.t == 1:
-        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else that
-        # J is I, which the trusted sentence says, rests on the program that made the certificate
-        is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
-        on_trust = () if is_proved else trusted
-    return Content(_invariants(candidate, series), evidence, trusted, on_trust)
+    numerator, dimension = series
+    answer = {
+        "hilbert_series": {"numerator": numerator, "denominator_exponent": dimension},
+        # texts, as keys of JSON are
+        "generator_degrees": {str(n): count for n, count in sorted(candidate.degrees.items())},
+        "dimension": dimension,
+        "degree": sum(numerator),  # the value of the numerator at T = 1
+        "homogeneous": True,  # else there would be no candidate
+    }
+    if case.t > 1:
+        lemmas = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
+        return Content(answer, evidence, lemmas)
+    trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
+    # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else that J is
+    # I, which the trusted sentence says, rests on the program that made the certificate
+    is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
+    return Content(answer, evidence, trusted, () if is_proved else trusted)
 
 
 def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Difference:
     """The ideal J that the generators in the evidence of a certificate generate, or a difference.
 
-    A difference if its "coordinates" are not a list of as many entries as the case has coordinates
-    (their names are compared by the caller), or its "generators" are not texts of homogeneous
-    polynomials in the coordinates. TooExpensiveError if there may be too many exponents, or a
-    generator has a degree above MAX_GENERATOR_DEGREE.
+    The names of coordinates are compared by the caller; here their number is.
     """
     stored = evidence.get("coordinates")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:
         found = f"{case.coordinate_count} coordinates"
         return Difference("evidence.coordinates", f"{stored!r:.200}", found)
-    _refuse_many_weights(case)
+    # before any coordinate is expanded in all weights: each term has an exponent for every weight
+    exponents = case.coordinate_count * case.d * (case.d + case.d_out)
+    if exponents > algebra.MAX_EXPONENT_ENTRIES:
+        raise TooExpensiveError(
+            "case", f"{case.coordinate_count} coordinates of weights have {exponents} exponents"
+        )
     candidate = candidate_of(case, evidence.get("generators"))
     if isinstance(candidate, Difference):
         return candidate
@@ -111,53 +120,10 @@ def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Differ
     return candidate
 
 
-def _refuse_many_weights(case: Case) -> None:
-    """Raise TooExpensiveError for a case whose coordinates, expanded, may have too many exponents.
-
-    Each coordinate is a polynomial in all weights, at most as many as A and V have entries, and
-    each of its terms has an exponent for every weight: so this is checked before any is expanded.
-    """
-    exponents = case.coordinate_count * case.d * (case.d + case.d_out)
-    if exponents > algebra.MAX_EXPONENT_ENTRIES:
-        raise TooExpensiveError(
-            "case", f"{case.coordinate_count} coordinates of weights have {exponents} exponents"
-        )
-
-
-def _invariants(candidate: Candidate, series: algebra.Series) -> dict[str, Any]:
-    """The answer of a certificate: the invariants of J, which stands for I.
-
-    ``series`` is the Hilbert series of QQ[c]/J. The degrees of generators are texts, as keys of
-    JSON are.
-    """
-    numerator, dimension = series
-    degrees = candidate.degrees
-    return {
-        "hilbert_series": {"numerator": numerator, "denominator_exponent": dimension},
-        "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
-        "dimension": dimension,
-        "degree": sum(numerator),  # the value of the numerator at T = 1
-        "homogeneous": True,  # else there would be no candidate
-    }
-
-
-def _trusted_sentences(candidate: Candidate) -> tuple[str, ...]:
-    """What a certificate of this closure relies on, in sentences of words.toml.
-
-    For t ≥ 2 they are lemmas. For t = 1 there is one sentence, with the degree up to which Hilbert
-    functions are compared.
-    """
-    if candidate.case.t > 1:
-        return tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
-    return (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-
-
 def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
-    """The tangent dimension at each orbit, as certificates have it; none for t = 1.
+    """The tangent dimension at each orbit, as certificates have it; none for t = 1, without orbits.
 
-    The tangent dimension at a point is the number of coordinates less the rank of the Jacobian
-    matrix, (generators of I) × (coordinates), there. At all points of an orbit it is the same, so
-    it is computed at the representative. For t = 1 the list is empty, as orbits are not known.
+    It is the number of coordinates less the rank of the Jacobian matrix, at the representative.
     """
     found: list[dict[str, Any]] = []
     if candidate.case.t == 1:
@@ -176,10 +142,8 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
 
 
 def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
-    """The Hilbert series of QQ[c]/I, numerator and dimension, or the first check of J = I to fail.
-
-    A Gröbner basis of J has leading monomials that give the Hilbert series of QQ[c]/J, which is
-    that of QQ[c]/I if all checks succeed. The checks that cost least come first.
+    """The Hilbert series of QQ[c]/J, or the first check of J = I to fail; the cheapest
+    come first.
     """
     not_on_closure = _check_at_a_point(candidate)
     if not_on_closure:
@@ -187,12 +151,16 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = algebra.minimal(g.monoms()[0] for g in basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
-    # each check returns None if it succeeds; after the first difference no other check is made
     failure = _check_invariants(candidate, series)
     if candidate.case.t == 1:
         failure = failure or _check_low_degrees(candidate, series)
     else:
-        failure = failure or _check_three_conditions(candidate, basis, leading)
+        failure = (
+            failure
+            or check_zero_divisor(leading)
+            or check_stable(candidate, basis)
+            or check_complete_on_slice(candidate)
+        )
     failure = failure or _check_minimal(candidate, series) or _check_identically(candidate)
     return failure or series
 
@@ -204,9 +172,8 @@ NOT_ON_CLOSURE = Difference(
 
 
 def _check_at_a_point(candidate: Candidate) -> Difference | None:
-    """A difference if a generator is not zero at one point of the closure, so that J is not in I.
-
-    None says nothing about other points: see ``_check_identically``.
+    """A difference if a generator is not zero at one point of the closure, so that J is
+    not in I.
     """
     point = candidate.values_at_random_weights()
     # a value that is not zero modulo the prime is not zero
@@ -228,15 +195,16 @@ def _check_identically(candidate: Candidate) -> Difference | None:
 def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree J has more, or fewer, generators than a minimal set has.
 
-    The number in degree n of a minimal set is dim J_n less the dimension of what the generators of
-    lower degree generate in it: the rank of their multiples by monomials. As QQ[c]/J has the
-    Hilbert function H, which ``series`` gives, dim J_n is the number of monomials of degree n less
-    H(n). None if all numbers are right; TooExpensiveError if there are too many multiples.
+    The number in degree n of a minimal set is dim J_n, the number of monomials less the Hilbert
+    function, less the rank of the multiples of generators of lower degree.
     """
     coordinate_count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):
         lower = [g for g in candidate.generators if g.total_degree() < n]
-        exponents = _exponents_of_multiples(lower, n, coordinate_count)
+        exponents = 0  # of all terms of all multiples by monomials of the missing degree
+        for g in lower:
+            multiples = comb(coordinate_count + n - g.total_degree() - 1, coordinate_count - 1)
+            exponents += multiples * len(g) * coordinate_count
         if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
@@ -250,25 +218,9 @@ def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference |
     return None
 
 
-def _exponents_of_multiples(polynomials: list[Any], n: int, variables: int) -> int:
-    """The number of exponents of all terms of all multiples of degree n of polynomials.
-
-    The polynomials are homogeneous, of degree at most n, in a number of ``variables``; each is
-    multiplied by all monomials of the degree that is missing to n.
-    """
-    exponents = 0
-    for polynomial in polynomials:
-        missing_degree = n - polynomial.total_degree()
-        multiples = comb(variables + missing_degree - 1, variables - 1)
-        exponents += multiples * len(polynomial) * variables
-    return exponents
-
-
 def _check_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
-
-    Those of QQ[c]/J are in ``series``, its Hilbert series; those of the closure are found without
-    J, by evidence.py and one_token.py. None if they agree.
+    """A difference unless QQ[c]/J has the dimension and the degree of the closure, found
+    without J.
     """
     case = candidate.case
     numerator, dimension = series
@@ -286,29 +238,12 @@ def _check_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
 # For t ≥ 2: the three conditions under which J is I.
 
 
-def _check_three_conditions(
-    candidate: Candidate, basis: Any, leading: list[tuple[int, ...]]
-) -> Difference | None:
-    """A difference if one of the three conditions fails under which J, contained in I, is I.
-
-    ``basis`` is a Gröbner basis of J, and ``leading`` has the exponents of its minimal leading
-    monomials. The conditions are those of docs/computing-closures.md#proposition-chart.
-    """
-    return (
-        check_zero_divisor(leading)
-        or check_stable(candidate, basis)
-        or check_complete_on_slice(candidate)
-    )
-
-
 def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
-    """A difference if c_{1,1,1,1} is a zero divisor modulo J.
+    """A difference if c_{1,1,1,1} is a zero divisor modulo J, as it is not modulo the prime ideal
+    I.
 
-    It is not a zero divisor modulo I, which is prime and does not contain it: for some functions
-    this coordinate is not zero. ``leading`` has the exponents of the minimal leading monomials of
-    J. The last variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero
-    divisor modulo a homogeneous ideal exactly if it divides none of these (Bayer and Stillman,
-    Invent. Math. 87, 1987).
+    It is the last variable of the order, which is no zero divisor modulo a homogeneous ideal
+    exactly if it divides no minimal leading monomial; ``leading`` has their exponents.
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
@@ -320,9 +255,8 @@ def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
 def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
     """A difference if J is not stable under the group U; ``basis`` is a Gröbner basis of J.
 
-    U is generated by additive groups: l_i ↦ l_i + s l_1, v_k ↦ v_k + s v_1 and y_1 ↦ y_1 + s y_q
-    for i, k, q ≥ 2 and numbers s. In characteristic 0 an ideal is stable under such groups exactly
-    if the derivations of their Lie algebras map generators of the ideal into it.
+    U is generated by additive groups. In characteristic 0 an ideal is stable under such groups
+    exactly if the derivations of their Lie algebras map generators of the ideal into it.
     """
     # derivation[j] = the image of the variable with number j, a polynomial
     for derivation in _lie_algebra(candidate):
@@ -338,17 +272,14 @@ def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
 
 
 def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
-    """Yield the derivations of QQ[c] that span the Lie algebra of the group U.
+    """Yield the derivations of QQ[c] that span the Lie algebra of U: {number of a variable: image}.
 
-    A derivation is a map from the number of a variable of QQ[c] to its image; images zero are left
-    out. For each j ≥ 2 there are three derivations, for three generators of U: to first order in s,
+    For each j ≥ 2 there are three, for three generators of U: to first order in s,
 
     * l_j ↦ l_j + s l_1 adds s c_{k,1,p,q} to c_{k,j,p,q};
     * v_j ↦ v_j + s v_1 adds s c_{1,i,p,q} to c_{j,i,p,q};
     * y_1 ↦ y_1 + s y_j adds s y_j y_q to y_1 y_q, so s c_{k,i,1,q} to c_{k,i,j,q}; for q = 1 it
       adds 2s y_1 y_j to y_1², so 2s c_{k,i,1,1} to c_{k,i,1,j}.
-
-    Where j is larger than the number of the l, v or y, the derivation is zero, an empty map.
     """
     variable = dict(zip(candidate.indices, candidate.ring.gens(), strict=True))
     # In the code all indices are from 0 on: k of v, i of l, and p ≤ q of y.
@@ -370,15 +301,16 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
 
 
 def check_complete_on_slice(candidate: Candidate) -> Difference | None:
-    """A difference if I, restricted to the slice Σ, has more elements than J; None if it has not.
-
-    The restriction of I is found by elimination, without J; each of its generators has to be in the
-    restriction of J.
+    """A difference if I, restricted to Σ, has an element that J has not; I is found by
+    elimination.
     """
     fixed = _fixed_on_slice(candidate.case)
     free = [index for index in candidate.indices if index not in fixed]
     slice_ring = algebra.ring(len(free))  # the coordinates of Σ, in the order of ``free``
-    restricted = _restricted_to_slice(candidate, slice_ring)
+    variables = iter(slice_ring.gens())
+    constants = {index: slice_ring.constant(value) for index, value in fixed.items()}
+    point = [constants[c] if c in constants else next(variables) for c in candidate.indices]
+    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
     restricted_basis = algebra.groebner_basis(restricted, slice_ring)
     for polynomial in _closure_on_slice(candidate.case, free, slice_ring):
         if not algebra.is_in(polynomial, restricted_basis):
@@ -389,11 +321,7 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _fixed_on_slice(case: Case) -> dict[Index, int]:
-    """The values of the coordinates that are constant on the slice Σ, keyed by their indices.
-
-    Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0, for i, k and
-    q ≥ 2.
-    """
+    """The values of the coordinates that are constant on the slice Σ, keyed by their indices."""
     fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
     for j in range(1, case.d):
         fixed[0, j, 0, 0] = 0  # c_{1,i,1,1}
@@ -403,37 +331,28 @@ def _fixed_on_slice(case: Case) -> dict[Index, int]:
     return fixed
 
 
-def _restricted_to_slice(candidate: Candidate, slice_ring: Any) -> list[Any]:
-    """The generators of J as functions on the slice Σ: polynomials of ``slice_ring``.
-
-    Its variables are the coordinates that are not constant on Σ, in the order of the candidate.
-    """
-    fixed = _fixed_on_slice(candidate.case)
-    variables = iter(slice_ring.gens())
-    point = []
-    for index in candidate.indices:
-        if index in fixed:
-            point.append(slice_ring.constant(fixed[index]))
-        else:
-            point.append(next(variables))
-    return [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
-
-
 def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterator[Any]:
-    """Yield generators of I restricted to the slice Σ, as polynomials of ``slice_ring``.
+    """Yield generators of I restricted to Σ, polynomials in its coordinates, with the indices
+    ``free``.
 
-    ``free`` are the indices of the coordinates of Σ, the variables of this ring, in their order.
-
-    On Σ, I is the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
-    (docs/computing-closures.md#proposition-chart). The unknowns are v and the coordinates of Σ,
-    some of which are the entries of A″ and V″. The graph of the map to Σ has as equations
-    c = f(A, V) and the minors of A″ of size α, which generate a prime ideal. Take a lexicographic
-    Gröbner basis of the equations, with v first: its elements without v generate the ideal of the
-    image.
+    On Σ, I is the ideal of the image of the weights of ``_weights_over_slice`` with rk A″ < α
+    (docs/computing-closures.md#proposition-chart). The graph of the map has the equations c = f(A,
+    V) and the minors of A″ of size α, which generate a prime ideal. In a lexicographic Gröbner
+    basis with v first, the elements without v generate the ideal of the image.
     """
     number_of_v = case.d - 1
     graph_ring = algebra.ring(number_of_v + len(free), "lex")  # with v first
-    for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
+    from_two = range(1, case.d)
+    unknowns = graph_ring.gens()
+    v = dict(zip(from_two, unknowns[:number_of_v], strict=True))
+    c = dict(zip(free, unknowns[number_of_v:], strict=True))
+    A, V = _weights_over_slice(case, v, c)
+    image = function((A, V))
+    equations = [c[index] - image.get(index, 0) for index in free]
+    for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
+        minor = _determinant([[A[p, i] for i in columns] for p in rows])
+        equations.append(minor)
+    for element in algebra.groebner_basis(equations, graph_ring):
         on_slice = {}  # {exponents of the coordinates of Σ: coefficient}
         has_v = False
         for exponents, coefficient in element.to_dict().items():
@@ -443,31 +362,11 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
             yield slice_ring.from_dict(on_slice)
 
 
-def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
-    """The equations c = f(A, V) and rk A″ < α of the graph of the map from weights to the slice Σ.
-
-    The weights are those of ``_weights_over_slice``. ``free`` are the indices of the coordinates of
-    Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates.
-    """
-    from_two = range(1, case.d)
-    unknowns = graph_ring.gens()
-    v = dict(zip(from_two, unknowns[: len(from_two)], strict=True))
-    c = dict(zip(free, unknowns[len(from_two) :], strict=True))
-    A, V = _weights_over_slice(case, v, c)
-    image = function((A, V))
-    equations = [c[index] - image.get(index, 0) for index in free]
-    for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
-        minor = _determinant([[A[p, i] for i in columns] for p in rows])
-        equations.append(minor)
-    return equations
-
-
 def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
-    """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over the slice Σ, in blocks.
+    """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over Σ, for v_2, …, v_d and coordinates of
+    Σ.
 
-    ``v`` has v_2, …, v_d, keyed by 1, …, d − 1, and ``c`` the coordinates of Σ, keyed by their
-    indices. The entries of A″ and V″ are among these coordinates: as A_1i = V_k1 = 0 for i, k ≥ 2,
-    c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
+    As A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
     """
     A: dict[tuple[int, int], Any] = {(0, 0): 1}
     V: dict[tuple[int, int], Any] = {(0, 0): 1}
@@ -499,9 +398,9 @@ def _determinant(rows: list[list[Any]]) -> Any:
 def _last_degree(candidate: Candidate) -> int:
     """The last degree in which Hilbert functions are compared for t = 1.
 
-    It is the larger of two: the last degree with a generator, and the largest n ≤ 4 with at most
-    MAX_MONOMIALS_PER_DEGREE monomials of degree n (at least 1). The comparison proves nothing
-    beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
+    It is the larger of the last degree with a generator and the largest n ≤ 4 with at most
+    MAX_MONOMIALS_PER_DEGREE monomials. That no generators follow is proved by
+    algebra.is_cohen_macaulay or on trust.
     """
     coordinate_count = candidate.case.coordinate_count
     last_with_few_monomials = 1
@@ -513,16 +412,13 @@ def _last_degree(candidate: Candidate) -> int:
 
 
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
+    """A difference if in some degree up to ``_last_degree`` QQ[f]/J may be larger than QQ[f]/I, t =
+    1.
 
-    None if the dimensions agree in degrees n = 1, …, ``_last_degree``; TooExpensiveError if there
-    are too many monomials of the last degree. ``series`` is the Hilbert series of QQ[f]/J.
-
-    I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
-    is a sum of parts by these indices. For one part take the matrix of the values of its monomials
-    (columns) at points of the closure (rows): its rank, also modulo a prime, is at most the
-    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most dim
-    (QQ[f]/J)_n, as J ⊆ I. Where the sum of the ranks is dim (QQ[f]/J)_n, J is I in degree n.
+    QQ[f]/I is a sum of parts by the indices k of outputs and p, q, r of inputs. The rank modulo a
+    prime of the values of the monomials of a part (columns) at points of the closure (rows) is at
+    most the dimension of the part. So the sum of ranks is at most dim (QQ[f]/I)_n ≤ dim
+    (QQ[f]/J)_n, as J ⊆ I; where it is the latter, J is I in degree n.
     """
     coordinate_count = len(candidate.indices)
     last = _last_degree(candidate)
@@ -538,7 +434,11 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
             # it could be too small for this reason alone
             while len(points) < len(monomials):
                 points.append(candidate.values_at_random_weights())
-            lower_bound += _rank_of_values(monomials, points[: len(monomials)])
+            values = [
+                [prod(point[j] for j in monomial) for monomial in monomials]
+                for point in points[: len(monomials)]
+            ]
+            lower_bound += algebra.rank_modulo(values)
         dimension = algebra.hilbert_function(series, n)
         failure = difference(dimension, lower_bound, f"ideal in degree {n}")
         if failure:
@@ -546,25 +446,9 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     return None
 
 
-def _rank_of_values(monomials: list[tuple[int, ...]], points: list[list[int]]) -> int:
-    """The rank modulo a prime of the values of monomials (columns) at points (rows).
-
-    A monomial is the tuple of the numbers of its variables, each as often as it occurs, and a point
-    has a value for each variable.
-    """
-    values = []
-    for point in points:
-        row = [prod(point[j] for j in monomial) for monomial in monomials]
-        values.append(row)
-    return algebra.rank_modulo(values)
-
-
 def _parts(candidate: Candidate, n: int) -> list[list[tuple[int, ...]]]:
-    """The monomials of degree n for t = 1, in a list for each part.
-
-    A monomial is the increasing tuple of the numbers of its variables, each as often as it occurs.
-    Two monomials are in one part if each index k of outputs occurs equally often in both, and each
-    index p, q or r of inputs as well.
+    """The monomials of degree n for t = 1, in a list for each part: the numbers of their
+    variables.
     """
     parts: dict[Any, list[tuple[int, ...]]] = {}
     for monomial in combinations_with_replacement(range(len(candidate.indices)), n):

@@ -25,12 +25,11 @@ take longer than all the rest of a check.
 
 
 def source_degree(degree_of_determinantal: int, dimension: int, case: Case) -> int:
-    """The degree of the source P(D_α) × P(V) under forms of bidegree (1, 1), such as coordinates.
+    """The degree C(δ_A + δ_V, δ_V) deg P(D_α) of the source under forms of bidegree (1, 1).
 
-    ``degree_of_determinantal`` is deg P(D_α), and ``dimension`` that of the closure as a cone. The
-    degree is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A of P(D_α) and δ_V = d d' − 1 of
-    P(V) (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of
-    the closure as a projective variety, one less than that of the cone.
+    δ_V = d d' − 1 is the dimension of P(V), and δ_A that of P(D_α)
+    (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is one less than the
+    ``dimension`` of the closure as a cone.
     """
     delta_v = case.d * case.d_out - 1
     return comb(dimension - 1, delta_v) * degree_of_determinantal
@@ -39,10 +38,8 @@ def source_degree(degree_of_determinantal: int, dimension: int, case: Case) -> i
 def check_source_degree(degree: int, dimension: int, case: Case) -> None:
     """Compute the degree of the source by a second method; ContradictionError if it differs.
 
-    ``degree`` is what the first method found, and ``dimension`` that of the closure, as a cone. For
-    α = 1 and α = d the source is a Segre variety, whose degree is a number of factorizations; for 1
-    < α < d the degree of P(D_α) is taken from its Hilbert function, unless D_α, of dimension α(2d −
-    α), is so large that this takes too long: then nothing is compared.
+    For α = 1 and α = d the source is a Segre variety; for 1 < α < d the degree of P(D_α) is taken
+    from its Hilbert function, unless that takes too long: then nothing is compared.
     """
     if case.alpha in (1, case.d):
         again = section_points(case)
@@ -59,10 +56,9 @@ def check_source_degree(degree: int, dimension: int, case: Case) -> None:
 def paths(d: int, alpha: int) -> int:
     """The degree of P(D_α), as a number of families of α paths in a d × d square that do not meet.
 
-    From (i, 1) to (1, j), up and to the right, there are C(i + j − 2, i − 1) paths. The determinant
-    of these numbers for d − α < i, j ≤ d counts the families of paths from (i, 1) to (1, i) that do
-    not meet, by the lemma of Lindström, Gessel and Viennot; and a Gröbner basis of the minors says
-    that they are as many as the degree (docs/checkers.md#lemma-paths).
+    From (i, 1) to (1, j) there are C(i + j − 2, i − 1) paths, and the determinant of these numbers
+    for d − α < i, j ≤ d counts the families (Lindström, Gessel, Viennot;
+    docs/checkers.md#lemma-paths).
     """
     ends = range(d - alpha, d)  # indices i and j here begin with 0
     numbers = [[comb(i + j, i) for j in ends] for i in ends]
@@ -70,12 +66,11 @@ def paths(d: int, alpha: int) -> int:
 
 
 def degree_by_values(d: int, alpha: int) -> int:
-    """The degree of P(D_α) from its Hilbert function h(n).
+    """The degree of P(D_α), the D-th difference of its Hilbert function h(n), D = dim D_α − 1.
 
     h(n) = Σ (dim S_λ K^d)² over the partitions λ of n with at most α parts (Cauchy's formula). D_α
-    is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D =
-    dim D_α − 1 and with the leading coefficient deg / D!. So its D-th difference, Σ (−1)^(D − n)
-    C(D, n) h(n), is the degree.
+    is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D
+    and with the leading coefficient deg / D!.
     """
     D = alpha * (2 * d - alpha) - 1
     total = 0
@@ -85,15 +80,13 @@ def degree_by_values(d: int, alpha: int) -> int:
 
 
 def section_points(case: Case) -> int:
-    """The degree of the source for α = d or α = 1: the points of a linear section of it.
+    """The degree of the source for α = d or α = 1: the points of a linear section of a Segre
+    variety.
 
-    The source is a Segre variety, a product of projective spaces (docs/checkers.md, Degree).
-
-    * For α = d its points are pairs of polynomials A(T) and V(T) with d² and d d' free
-      coefficients, and a linear section of the right dimension says that A(T) V(T) is a multiple of
-      a given polynomial with simple roots. Its points are the factorizations: the ways to give
-      d² − 1 of the roots to A(T) and the other d d' − 1 to V(T).
-    * For α = 1, where A = k qᵀ, three factors k(T) q(T) V(T) share the roots.
+    For α = d its points are pairs of polynomials A(T) and V(T) with d² and d d' coefficients, and
+    the section says that A(T) V(T) is a multiple of a given polynomial with simple roots: there are
+    as many as ways to distribute its roots. For α = 1, where A = k qᵀ, three factors share the
+    roots (docs/checkers.md, Degree).
     """
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:

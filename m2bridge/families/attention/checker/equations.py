@@ -54,16 +54,9 @@ from m2bridge.families.attention.checker.statements import WORDS
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content about the equations up to the degree ``max_degree`` that a certificate names.
 
-    The degree, and whether there is a series, are all that is taken from the certificate in
-    addition to the case. The content has
-
-    * H and the numbers of minimal generators up to this degree;
-    * the dimension and the degree of the closure;
-    * only where the certificate has a series: a Hilbert series, and whether the generators up to
-      this degree are all.
-
-    A difference for a certificate without a degree, for one token, or with a series that is not
-    proved; TooExpensiveError for a case or a degree that is too large.
+    The degree, and whether there is a Hilbert series, are all that is taken from the certificate in
+    addition to the case. A difference for a certificate without a degree, for one token, or with a
+    series that is not proved; TooExpensiveError for a case or a degree that is too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")
@@ -82,7 +75,12 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         proved = all_degrees(case, last)
         if proved.start > last + 1:  # the values of H are computed up to ``last`` only
             return Difference("answer.hilbert_series", "a series", "no proof of one")
-        answer["hilbert_series"] = _series_of_case(case, answer["hilbert_function"])
+        # H(n) = h(n) for all n > last, a polynomial of degree dimension − 1: as many further values
+        # as the dimension determine the series
+        values = answer["hilbert_function"]
+        beyond = range(len(values), len(values) + answer["dimension"])
+        values_beyond = [sections_of_case(case, n) for n in beyond]
+        answer["hilbert_series"] = series([*values, *values_beyond], answer["dimension"])
         answer["all_generators"] = proved.all_generators
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
     return Content(answer, evidence={}, trusted=tuple(lemmas))
@@ -91,10 +89,8 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
     """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
 
-    ``hilbert_series`` and ``all_generators`` are left to the caller, who may know other degrees.
-
     The dimension and the degree of the closure, and the coefficients of its Hilbert polynomial, are
-    those of h, as H and h agree for large n; all else is known up to this degree.
+    those of h, as H and h agree for large n.
     """
     values, numbers_of_generators = low_degrees(case, last)
     generators = {}
@@ -119,24 +115,9 @@ def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
     }
 
 
-def _series_of_case(case: Case, values: list[int]) -> dict[str, Any]:
-    """The Hilbert series of a case, as certificates have it, from ``values`` H(0), …, H(last).
-
-    It is supposed that H(n) = h(n) for all n > last. There H is a polynomial of degree
-    dimension − 1, so the series is determined by these values and as many of h after them as the
-    dimension.
-    """
-    dimension = len(hilbert_coefficients(case))
-    beyond = range(len(values), len(values) + dimension)
-    values_beyond = [sections_of_case(case, n) for n in beyond]
-    return series([*values, *values_beyond], dimension)
-
-
 class LowDegrees(NamedTuple):
-    """The ideal of a case up to a degree: the values H(0), H(1), …, and its minimal generators.
-
-    ``numbers_of_generators`` is {degree: {decreasing weight: number}}; degrees and weights without
-    a generator are left out.
+    """H(0), H(1), … up to a degree, and {degree: {decreasing weight: number of minimal
+    generators}}.
     """
 
     values: list[int]
@@ -159,8 +140,7 @@ def low_degrees(case: Case, last: int) -> LowDegrees:
 class AllDegrees(NamedTuple):
     """What is proved about all degrees: that H(n) = h(n) for n ≥ ``start``, and about generators.
 
-    ``all_generators`` is True if it is proved that no minimal generator has a degree above the one
-    that was asked about; False may also mean that this is not known.
+    ``all_generators`` False may also mean that this is not known.
     """
 
     start: int
@@ -171,15 +151,12 @@ class AllDegrees(NamedTuple):
 def all_degrees(case: Case, last: int) -> AllDegrees:
     """A degree from which on H = h, and whether all generators have degree ≤ ``last``.
 
-    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f): the case with
-    m variables, e free forms l_i and f forms v_k.
-
-    * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
-    * If the core has no generators of degree above ``last``, then neither has the case but for
-      minors of its coordinates (``_sizes_of_minors``). So ``last`` has to be at least their sizes.
-    * The core has no generators of degree above B = s + 1 (theorem-bound), and none of degree n if
-      there are none in the balanced weight of this degree, where all indices of a kind occur
-      equally often, or nearly: all representations of the degree contain it.
+    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f). Where H = h
+    holds for the core it does for the case (docs/completeness.md, corollary-series). If the core
+    has no generators of degree above ``last``, then neither has the case but for minors of its
+    coordinates. The core has none of degree above B = s + 1 (theorem-bound), and none of degree n
+    if there are none in the balanced weight of this degree, which all representations of the degree
+    contain.
     """
     e = case.alpha
     f = min(case.d, case.d_out)
@@ -198,8 +175,8 @@ def all_degrees(case: Case, last: int) -> AllDegrees:
 def _sizes_of_minors(case: Case) -> list[int]:
     """The sizes of the minors of coordinates that are generators of a case, and not of its core.
 
-    For the core (m; e, f) they are e + 1 if e < d, d + 1 if f < d', where f = d, and e + f + 1 if
-    m < d, where m = e + f (docs/completeness.md, proposition-core).
+    They are e + 1 if e < d, d + 1 if f < d', where f = d, and e + f + 1 if m < d, where m = e + f
+    (docs/completeness.md, proposition-core).
     """
     e = case.alpha
     f = min(case.d, case.d_out)

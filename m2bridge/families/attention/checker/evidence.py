@@ -60,25 +60,24 @@ class FibreOverOrbit(NamedTuple):
 def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
     """The fibre over the representative of an orbit: its length and its points (A, V).
 
-    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
-    of it are found in three steps (docs/mathematics.md#proposition-finite):
-
-    * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
-      + c_{1,1,q,q}. One root is known, that of the representative; the second is c_{1,1,1,q} minus
-      the first.
-    * The first row of V determines (A, V): so there are finitely many candidates.
-    * Those with all coordinates right are the fibre. The rank of A need not be checked: where a
-      column of A is zero at the representative it is zero on the whole fibre, so rk A ≤ r ≤ α.
-
-    ContradictionError if there are several points, some of them not reduced: the theorem on fibres
-    excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
-    theorem-fibres).
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. V_1q is a
+    root of T² − c_{1,1,1,q} T + c_{1,1,q,q}, as c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1
+    V_1q; one root is that of the representative. The first row of V determines (A, V), and those
+    with all coordinates right are the fibre (docs/mathematics.md#proposition-finite). Where a
+    column of A is zero at the representative, it is on the whole fibre, so rk A ≤ r ≤ α.
+    ContradictionError if there are several points, some of them not reduced, which the theorem on
+    fibres excludes (docs/all-sizes.md, theorem-fibres).
     """
     known_point = representative(orbit)
     c = function(known_point)
+    _, V = known_point
+    roots_of_entries = []  # for V_12, …, V_1d
+    for q in range(1, case.d):
+        root = V.get((0, q), 0)
+        roots_of_entries.append({root, c.get((0, 0, 0, q), 0) - root})
     points = []
-    for first_row in _first_rows_of_v(known_point, c, case):
-        candidate = weights_with_first_row(c, first_row, case)
+    for entries in product(*roots_of_entries):
+        candidate = weights_with_first_row(c, (1, *entries), case)
         if function(candidate) == c:
             points.append(candidate)
     lengths = [_length_at(point, case) for point in points]
@@ -90,29 +89,12 @@ def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
     return FibreOverOrbit(sum(lengths), points)
 
 
-def _first_rows_of_v(known_point: Pair, c: Function, case: Case) -> Iterator[tuple[int, ...]]:
-    """Yield all first rows (1, V_12, …, V_1d) that points of the fibre over ``c`` can have.
-
-    ``known_point`` is one of these points, with V_11 = 1. V_1q is one of the two roots of the
-    quadratic equation of ``fibre``, which have the sum c_{1,1,1,q}, and one of which is known.
-    """
-    _, V = known_point
-    roots_of_entries = []  # for V_12, …, V_1d
-    for q in range(1, case.d):
-        root = V.get((0, q), 0)
-        other_root = c.get((0, 0, 0, q), 0) - root
-        roots_of_entries.append({root, other_root})
-    for entries in product(*roots_of_entries):
-        yield (1, *entries)
-
-
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
-    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c.
+    """The only (A, V) with A_11 = 1 and first row z of V, z_1 = 1, that can have the function c.
 
-    z has d entries, numbers or polynomials, the first of which is 1. So the coefficients of y_1²
-    say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}, and those of y_1 y_q say A_qi = c_{1,i,1,q} −
-    z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1. Whether the other coordinates are those of c is
-    left to the caller.
+    The coefficients of y_1² say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}, and those of y_1 y_q say
+    A_qi = c_{1,i,1,q} − z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1. The caller compares the
+    others. The entries of z are numbers or polynomials.
     """
     A: dict[tuple[int, int], Any] = {}
     V: dict[tuple[int, int], Any] = {}
@@ -135,16 +117,12 @@ def _length_at(point: Pair, case: Case) -> int:
     """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
     Near the point the fibre has the unknowns z_2, …, z_d, and A grows by Σ z_q a_q, V by Σ z_q b_q,
-    with the (a_q, b_q) of ``_moves_along_fibre``. So the coordinates grow by
-    Σ z_q L_q + Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q),
-    Q_qq = f(a_q, b_q), and for p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre
-    say that this sum is zero.
-
-    If the L_q are independent, the fibre is reduced at z = 0, of length 1. Else, if the Q_pq are
-    independent modulo the L_q, then all C(d, 2) monomials z_p z_q are equations: the square of the
-    maximal ideal vanishes, and functions on the fibre are spanned by 1 and by the z_q, of which
-    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if the Q_pq
-    are dependent modulo the L_q: the theorem on fibres says that they are not.
+    with the (a_q, b_q) of ``_moves_along_fibre``. Its equations say that Σ z_q L_q + Σ z_p z_q Q_pq
+    is zero, p ≤ q, with L_q = f(a_q, V) + f(A, b_q), Q_qq = f(a_q, b_q), and Q_pq = f(a_p, b_q) +
+    f(a_q, b_p). If the L_q are independent, the length is 1. Else, if the Q_pq are independent
+    modulo the L_q, all z_p z_q are equations, and functions on the fibre are spanned by 1 and by
+    the z_q modulo as many equations as the L_q have rank. ContradictionError otherwise, which the
+    theorem on fibres excludes.
     """
     A, V = point
     moves = _moves_along_fibre(point, case)
@@ -168,10 +146,8 @@ def _length_at(point: Pair, case: Case) -> int:
 def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
     """The pairs (a_q, b_q), q = 2, …, d, of matrices by which A and V move as V_1q grows by one.
 
-    The weights in the fibre near (A, V) satisfy A_qi = c_{1,i,1,q} − V_1q A_1i and
-    V_kq = c_{k,1,1,q} − V_k1 A_q1. So if V_1q grows by z_q, A grows by z_q a_q, where row q of a_q
-    is minus row 1 of A, and V by z_q b_q, where column q of b_q is column 1 of V; all other rows
-    and columns are zero.
+    In the fibre A_qi = c_{1,i,1,q} − V_1q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1: row q of a_q is
+    minus row 1 of A, column q of b_q is column 1 of V, and all else is zero.
     """
     A, V = point
     moves: list[Pair] = []
@@ -186,13 +162,11 @@ def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
 
 
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """Yield the images under the differential of f of vectors that span a tangent space.
+    """Yield the images under the differential of f of vectors that span a tangent space of the
+    source.
 
-    It is the tangent space of the source at ``point``, weights (A, V) over the orbit (r, s, m). The
-    images are f(A', V) for A' that span the tangent space of D_α at A, and f(A, V') for V' that
-    span all d' × d matrices. The rank of A is r. D_α is smooth at rank α, with the tangent vectors
-    XA + AY for all matrices X and Y; at lower rank, and for α = d, all matrices A' are tangent
-    (docs/mathematics.md#math-smooth).
+    D_α is smooth at rank α, with the tangent vectors XA + AY; at lower rank, and for α = d, all
+    matrices are tangent (docs/mathematics.md#math-smooth). All V' are.
     """
     A, V = point
     r, _, _ = orbit
@@ -210,13 +184,12 @@ def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
-    """A lower bound for the tangent dimension of the closure at an orbit: the rank of some vectors.
+    """A lower bound for the dimension of the Zariski tangent space at the representative of an
+    orbit.
 
-    The dimension is that of the Zariski tangent space of the cone over the closure at the
-    representative of the orbit, whose fibre has the given points. This space contains the image of
-    the differential at each point, and at (1, 1, 1) limits of tangent vectors at nearby functions.
-    (For A of rank below α the vectors are tangents of the curves A + sB with rk B = 1, which stay
-    in D_α.)
+    It is the rank of the images of the differential at the points of the fibre, and at (1, 1, 1) of
+    limits of tangent vectors, too. (For A of rank below α the vectors are tangents of the curves A
+    + sB with rk B = 1, which stay in D_α.)
     """
     vectors: list[Function] = []
     for point in points:
@@ -257,35 +230,52 @@ def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
 
 
 class ObservedCase(NamedTuple):
-    """What is found about a case: the evidence of certificates, and the fibres that it rests on.
-
-    ``evidence`` has the dimension and the degree of the closure, whether identities hold, length
-    and number of points of the generic fibre, and for each orbit its facts. ``points`` has for each
-    orbit the points (A, V) of the fibre over its representative.
+    """The evidence of certificates about a case, and for each orbit the points (A, V) of
+    its fibre.
     """
 
     evidence: dict[str, Any]
     points: dict[Orbit, list[Pair]]
 
 
+class OrbitNumbers(NamedTuple):
+    """What is computed at one orbit, without looking at others."""
+
+    fibre_length: int
+    points: list[Pair]
+    tangent_bound: int
+    dimension: int
+
+
 @lru_cache(maxsize=256)
 def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The case is given by d, d' (``d_out``) and α.
-
-    The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
-    it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
-    this fibre is reduced, the bound for the tangent dimension there is the dimension, the length of
-    the fibre divides the degree of the source, and a second method, where it is cheap, gives this
-    degree, too.
+    The orbit of the largest dimension is dense: it has the dimension of the closure, and its fibre
+    is the generic one. ContradictionError unless this fibre is reduced, the bound for the tangent
+    dimension there is the dimension, the length of the fibre divides the degree of the source, and
+    a second method, where it is cheap, gives this degree, too.
     """
     case = Case(d, d_out, alpha, 2)
-    found = {orbit: _numbers_at_orbit(orbit, case) for orbit in orbits(case)}
+    found = {}
+    for orbit in orbits(case):
+        length, points = fibre(orbit, case)
+        found[orbit] = OrbitNumbers(
+            fibre_length=length,
+            points=points,
+            tangent_bound=tangent_bound(orbit, points, case),
+            dimension=orbit_dimension(orbit, case),
+        )
     dense = max(found, key=lambda orbit: (found[orbit].dimension, orbit))
     generic = found[dense]
     degree_of_source = source_degree(paths(d, alpha), generic.dimension, case)
-    _check_generic(generic, degree_of_source, case)
+    is_reduced = generic.fibre_length == len(generic.points)
+    is_smooth = generic.tangent_bound == generic.dimension
+    if not is_reduced or not is_smooth or degree_of_source % generic.fibre_length != 0:
+        raise ContradictionError(
+            f"{case}: dimension {generic.dimension}, rank {generic.tangent_bound},"
+            f" {degree_of_source} points"
+        )
     check_source_degree(degree_of_source, generic.dimension, case)
     degree = None
     if base_locus_is_empty():
@@ -302,57 +292,15 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
         "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
         "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],
     }
-    points = {orbit: numbers.points for orbit, numbers in found.items()}
-    return ObservedCase(evidence, points)
-
-
-class OrbitNumbers(NamedTuple):
-    """What is computed at one orbit, without looking at others.
-
-    That is the length of the fibre over the representative, its points (A, V), a lower bound for
-    the tangent dimension of the closure there, and the dimension of the orbit.
-    """
-
-    fibre_length: int
-    points: list[Pair]
-    tangent_bound: int
-    dimension: int
-
-
-def _numbers_at_orbit(orbit: Orbit, case: Case) -> OrbitNumbers:
-    """The numbers of one orbit, from its representative and the fibre there."""
-    length, points = fibre(orbit, case)
-    return OrbitNumbers(
-        fibre_length=length,
-        points=points,
-        tangent_bound=tangent_bound(orbit, points, case),
-        dimension=orbit_dimension(orbit, case),
-    )
-
-
-def _check_generic(generic: OrbitNumbers, degree_of_source: int, case: Case) -> None:
-    """Raise ContradictionError if the numbers of the dense orbit, ``generic``, do not fit together.
-
-    Its fibre, the generic one, has to be reduced; the closure has to be smooth there, with tangent
-    vectors as many as the dimension; and the length of the fibre has to divide the degree of the
-    source.
-    """
-    is_reduced = generic.fibre_length == len(generic.points)
-    is_smooth = generic.tangent_bound == generic.dimension
-    if not is_reduced or not is_smooth or degree_of_source % generic.fibre_length != 0:
-        raise ContradictionError(
-            f"{case}: dimension {generic.dimension}, rank {generic.tangent_bound},"
-            f" {degree_of_source} points"
-        )
+    points_of_fibres = {orbit: numbers.points for orbit, numbers in found.items()}
+    return ObservedCase(evidence, points_of_fibres)
 
 
 def _facts_at_orbit(
     orbit: Orbit, found: Mapping[Orbit, OrbitNumbers], generic: OrbitNumbers, case: Case
 ) -> dict[str, Any]:
-    """The facts about an orbit, as certificates have them.
-
-    ``found`` has the numbers of all orbits, as the tangent dimension at one orbit is bounded by
-    those at others, and ``generic`` those of the dense orbit.
+    """The facts about an orbit, as certificates have them, from the numbers ``found`` at all
+    orbits.
     """
     rank_of_A, _, _ = orbit
     numbers = found[orbit]
@@ -383,13 +331,12 @@ def _facts_at_orbit(
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
-    """Return the orbit with the largest bound, of those whose closures contain the given orbit.
+    """The orbit with the largest bound for the tangent dimension whose closure contains the given
+    orbit.
 
-    ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
-    dimensions only grow in a limit, so the largest bound holds at the given orbit, too. The closure
-    of an orbit contains those for which none of the ranks r, s and dim (L + U) = r + s − m is
-    larger (docs/mathematics.md#proposition-orbits). Where several orbits have the largest bound,
-    the given one is returned if it is among them, and else the last in increasing order.
+    Tangent dimensions only grow in a limit, so this bound holds at the given orbit, too. The
+    closure of an orbit contains those for which none of r, s and dim (L + U) = r + s − m is larger
+    (docs/mathematics.md#proposition-orbits). Of several orbits it is the given one, or the last.
     """
     r, s, m = orbit
     containing = []
@@ -405,16 +352,10 @@ def _decide_singular(
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``orbit_facts`` are those about the orbit: its "fibre_length", the "tangent_lower_bound", and
-    whether the source is smooth there, "source_smooth". ``dimension`` is that of the closure, and
-    ``is_birational`` says whether the map is birational.
-
-    * Where it is, a function whose fibre is not one reduced point is singular, and one whose fibre
-      is one reduced point, at which the source is smooth, is smooth
-      (docs/mathematics.md#theorem-smooth).
-    * A function with more independent tangent vectors than the dimension is singular in any case.
-
-    ContradictionError if "smooth" and "singular" are said of one orbit.
+    Where the map is birational, a function whose fibre is not one reduced point is singular, and
+    one whose fibre is, at which the source is smooth, is smooth
+    (docs/mathematics.md#theorem-smooth). A function with more independent tangent vectors than the
+    dimension is singular in any case. ContradictionError if both are said of one orbit.
     """
     has_more_tangents = orbit_facts["tangent_lower_bound"] > dimension
     if is_birational and orbit_facts["fibre_length"] > 1:
@@ -430,13 +371,12 @@ def _decide_singular(
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """The first difference between the orbits that evidence lists and those of the case.
+    """The first difference between the orbits that evidence lists and those of the case; None if
+    right.
 
-    Compared are only the number of orbits and the keys of the facts about each; None if they are
-    right. This is checked before any fibre is computed, because a small file must not ask for a
-    long computation: the evidence has to list at least α·min(d, d') orbits, as each pair (r, s) has
-    one, so that the work is bounded by the length of the file. The values of the facts are compared
-    later, by the caller. TooExpensiveError if the listed orbits nevertheless take too long.
+    Compared are their number and the keys of facts, before any fibre is computed: a small file must
+    not ask for a long computation. It has to list at least α·min(d, d') orbits, as each pair (r, s)
+    has one. TooExpensiveError if the listed orbits nevertheless take too long.
     """
     listed = evidence.get("orbits")
     if not isinstance(listed, list):
@@ -446,20 +386,14 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         return Difference(
             "evidence.orbits", f"{len(listed)} orbits", f"at least {rank_pairs} orbits"
         )
-    _refuse_many_steps(len(listed), case)
+    steps = len(listed) * (case.d * (case.d + case.d_out)) ** 2
+    if steps > MAX_FIBRE_STEPS:
+        raise TooExpensiveError(
+            "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
+        )
     # d = d' = α = 1 has one orbit, whose facts have the right keys
     (example,) = observe(1, 1, 1).evidence["orbits"]
     for i, facts in enumerate(listed):
         if not isinstance(facts, dict) or facts.keys() != example.keys():
             return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")
-
-
-def _refuse_many_steps(number_of_orbits: int, case: Case) -> None:
-    """Raise TooExpensiveError if fibres and ranks at this number of orbits take too long."""
-    number_of_weights = case.d * (case.d + case.d_out)
-    steps = number_of_orbits * number_of_weights**2
-    if steps > MAX_FIBRE_STEPS:
-        raise TooExpensiveError(
-            "case", f"fibres and ranks at {number_of_orbits} orbits take {steps:.0e} steps"
-        )

@@ -19,7 +19,7 @@ Notation. As in equations.py, in short:
   monomial is the polynomial in the entries of weights A and V that it is on all products.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, product
@@ -67,17 +67,8 @@ Image = dict[int, int]
 class Part:
     """The monomials of a decreasing weight w, and their images as functions of (A, V).
 
-    Parameters
-    ----------
-    weight : Weight
-        The weight w.
-    monomials : list of Monomial
-        All monomials of this weight in the coordinates.
-    images : fmpz_mat
-        A column for each monomial: the coefficients of its image, a polynomial in A and V. So the
-        kernel of this matrix is the part I_w of I, and its rank the dimension of (QQ[c]/I)_w.
-    rank : int
-        The rank of ``images`` over QQ.
+    ``images`` has a column for each monomial: the coefficients of its image. So its kernel is I_w,
+    and its ``rank`` over QQ the dimension of (QQ[c]/I)_w.
     """
 
     weight: Weight
@@ -87,9 +78,8 @@ class Part:
 
     @cached_property
     def echelon(self) -> Any:
-        """The reduced echelon form of ``images`` modulo ELIMINATION_PRIME.
-
-        TooExpensiveError if the rank differs from the rank over QQ: then the prime is unlucky.
+        """The reduced echelon form of ``images`` modulo ELIMINATION_PRIME; TooExpensiveError if
+        unlucky.
         """
         echelon, rank = flint.nmod_mat(self.images, ELIMINATION_PRIME).rref()
         if rank != self.rank:
@@ -102,8 +92,8 @@ class Part:
     def pivots(self) -> list[int]:
         """The columns in which the rows of the echelon form begin, as numbers of monomials.
 
-        These columns of ``images`` are independent modulo the prime, and so over QQ; and there are
-        as many as the rank. So their monomials are a basis of (QQ[c]/I)_w.
+        These columns of ``images`` are independent modulo the prime, so over QQ, and as many as the
+        rank.
         """
         found = []
         column = 0
@@ -118,9 +108,8 @@ class Part:
     def free_monomials(self) -> dict[Monomial, int]:
         """The dim I_w monomials that are not pivots, numbered from 0.
 
-        Pivots are independent modulo I, so no element of I_w but zero has pivots only. Therefore an
-        element of I_w is determined by its coefficients at the free monomials. As there are dim I_w
-        free monomials, these coefficients are the coordinates of the element in a basis of I_w.
+        Pivots are independent modulo I, so an element of I_w is determined by its coefficients
+        here.
         """
         free_columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
         return {self.monomials[column]: number for number, column in enumerate(free_columns)}
@@ -129,9 +118,8 @@ class Part:
     def relations(self) -> list[dict[Monomial, int]]:
         """A basis of I_w over QQ: polynomials {monomial: coefficient} with integral coefficients.
 
-        There is one for each free monomial, the one that ``_element_with`` finds. That it vanishes
-        on the closure is checked over ZZ. So there are dim I_w elements of I_w, independent as each
-        has a free monomial of its own. TooExpensiveError if one does not vanish.
+        There is one for each free monomial, and that it vanishes on the closure is checked over ZZ;
+        TooExpensiveError if one does not.
         """
         column_of = {monomial: column for column, monomial in enumerate(self.monomials)}
         elements = [self._element_with(column_of[monomial]) for monomial in self.free_monomials]
@@ -146,13 +134,12 @@ class Part:
         ]
 
     def _element_with(self, free_column: int) -> dict[int, int]:
-        """The candidate for the element of I_w with one given free monomial, and pivots otherwise.
+        """The candidate {column: coefficient} for the element of I_w with one free monomial and
+        pivots.
 
-        It is {column: coefficient}, and the free monomial is given by its column, too. Modulo the
-        prime the element is this monomial less a combination of the pivots before it. The
-        coefficients are lifted to fractions, and multiplied by their common denominator. The result
-        is in I_w only if the true coefficients are fractions of small numbers: the caller has to
-        check that.
+        Modulo the prime it is this monomial less a combination of pivots; the coefficients are
+        lifted to fractions. It is in I_w if the true coefficients are fractions of small numbers:
+        the caller checks.
         """
         # numerator and denominator of each coefficient, by column
         fractions = {free_column: (1, 1)}
@@ -168,9 +155,8 @@ class Part:
 
 
 class ValuesUpToSections(NamedTuple):
-    """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on.
-
-    The latter is ``start``; h is the number of sections, which is known in all degrees.
+    """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on
+    (``start``).
     """
 
     values: list[int]
@@ -178,11 +164,9 @@ class ValuesUpToSections(NamedTuple):
 
 
 class Products:
-    """The ideal I of the products of forms l_i and v_k, part by part.
+    """The ideal I of the products of forms l_i and v_k, part by part; computed parts are kept.
 
-    There are ``columns`` forms l_i, which span at most α dimensions, and ``rows`` forms v_k, in
-    ``variables`` variables. A degree with more than ``most_monomials`` monomials is refused. Parts,
-    once computed, are kept.
+    A degree with more than ``most_monomials`` monomials is refused.
     """
 
     def __init__(
@@ -219,8 +203,7 @@ class Products:
     def weights(self, n: int) -> list[Weight]:
         """The decreasing weights of degree n: all others are permutations of one of these.
 
-        The entries for the indices k, and those for i, have the sum n; those for p and q together
-        have the sum 2n. TooExpensiveError if there are too many monomials of this degree.
+        TooExpensiveError if there are too many monomials of this degree.
         """
         count = len(self.coordinates)
         if comb(count + n - 1, n) > self.most_monomials:
@@ -260,9 +243,8 @@ class Products:
         The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
         forms v_k (``rows``). s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2),
         with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
-        (docs/completeness.md#theorem-bound). The n is found downwards from s. With one variable
-        there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the
-        first do not decide, or a degree has too many monomials.
+        (docs/completeness.md#theorem-bound). With one variable there are no equations at all.
+        TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the first do not decide.
         """
         if self.variables == 1:
             return ValuesUpToSections(values=[1], start=0)
@@ -278,14 +260,10 @@ class Products:
             # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)
             values.append(self.hilbert_function(s))
-        return ValuesUpToSections(values, self._start_of_sections(values))
-
-    def _start_of_sections(self, values: Sequence[int]) -> int:
-        """The least n with H = h from n on, for ``values`` H(0), …, H(s) with H = h from s on."""
-        start = len(values) - 1  # s
+        start = s
         while start > 0 and values[start - 1] == self.number_of_sections(start - 1):
             start -= 1
-        return start
+        return ValuesUpToSections(values, start)
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
@@ -293,7 +271,7 @@ class Products:
         Minimal generators are a representation of GL(X) × GL(H) × GL(Y), and with a weight a
         representation has all decreasing weights below it in the dominance order. So a weight above
         one without generators has none, and is not computed (docs/checkers.md, Few weights). Lower
-        weights have smaller sums of squares, so they come first.
+        weights, with smaller sums of squares, come first.
         """
         found: dict[Weight, int] = {}
         without_generators: list[Weight] = []
@@ -308,13 +286,12 @@ class Products:
         return found
 
     def count_generators(self, weight: Weight) -> int:
-        """The number of minimal generators of a decreasing weight w.
+        """The number of minimal generators of a decreasing weight w: dim I_w less that of the
+        multiples of parts of one degree less by coordinates.
 
-        It is the dimension of I_w less that of what I generates in it from lower degree: the span
-        of the multiples of parts of one degree less by coordinates. In I_w, with a basis of one
-        element for each free monomial, multiples are rows with a column for each of these. Columns
-        whose unit vectors are in the span of the rows are left out first, which leaves the number
-        of columns less the rank as it was.
+        Multiples are rows with a column for each free monomial. Columns whose unit vectors are in
+        the span of the rows are left out first, which leaves the number of columns less the rank as
+        it was.
         """
         free_monomials = self.part(weight).free_monomials
         rows, columns = drop_unit_vectors(self.multiples(weight), range(len(free_monomials)))
@@ -328,10 +305,9 @@ class Products:
     def multiples(self, weight: Weight) -> Iterator[dict[int, int]]:
         """Yield the multiples x_j g, of weight w, of elements g of parts of I of one degree less.
 
-        A multiple is {number of a free monomial of w: coefficient there}, which determines an
-        element of I_w. For each coordinate x_j, of weight w_j, the g are a basis of I_(w − w_j):
-        the relations of the decreasing weight that w − w_j is a permutation of, with indices
-        renamed by this permutation.
+        A multiple is {number of a free monomial of w: coefficient}. For each x_j, of weight w_j,
+        the g are the relations of the decreasing weight that w − w_j is a permutation of, with
+        indices renamed.
         """
         for j, coordinate in enumerate(self.coordinates):
             rest = subtract_coordinate(weight, coordinate)  # w − w_j
@@ -351,15 +327,20 @@ class Products:
                 yield multiple
 
     def _free_multiples(self, weight: Weight, j: int, rest: Weight) -> dict[Monomial, int]:
-        """The monomials of a part that x_j takes to free monomials of weight w, with their numbers.
+        """The monomials of a part that x_j takes to free monomials of weight w, with the numbers of
+        these.
 
-        ``rest`` is w less the weight of x_j, and the part is that of the decreasing weight that
-        ``rest`` is a permutation of. Its monomials are renamed by this permutation, and multiplied
-        by x_j. The answer is {monomial of the part: number of the free monomial of w}, for those
-        that become free.
+        ``rest`` is w less the weight of x_j. The monomials are those of the decreasing weight, with
+        indices of each kind renamed by the permutation that takes 0 to the most frequent index in
+        ``rest``, 1 to the next one, and so on: for (1, 3, 2) it takes 0, 1, 2 to 1, 2, 0.
         """
         free_monomials = self.part(weight).free_monomials
-        renamed_coordinates = self._renamed_by_frequency(rest)
+        new_k, new_i, new_p = (indices_by_frequency(counts) for counts in rest)
+        renamed_coordinates = []  # for each coordinate the number of the one with renamed indices
+        for k, i, p, q in self.coordinates:
+            first, second = sorted((new_p[p], new_p[q]))
+            renamed = self.number_of_coordinate[new_k[k], new_i[i], first, second]
+            renamed_coordinates.append(renamed)
         numbers = {}
         for monomial in self.part(sort_weight(rest)).monomials:
             multiple = sorted([j, *(renamed_coordinates[x] for x in monomial)])
@@ -368,25 +349,14 @@ class Products:
                 numbers[monomial] = number
         return numbers
 
-    def _renamed_by_frequency(self, weight: Weight) -> list[int]:
-        """For each coordinate, in their order, the number of the coordinate with renamed indices.
-
-        Indices of each kind are renamed by the permutation that takes 0 to the most frequent index
-        in ``weight``, 1 to the next one, and so on: for (1, 3, 2) it takes 0, 1, 2 to 1, 2, 0. So
-        it takes monomials of the decreasing weight to monomials of ``weight``.
-        """
-        new_k, new_i, new_p = (indices_by_frequency(counts) for counts in weight)
-        renamed = []
-        for k, i, p, q in self.coordinates:
-            first, second = sorted((new_p[p], new_p[q]))
-            renamed.append(self.number_of_coordinate[new_k[k], new_i[i], first, second])
-        return renamed
-
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
             # the first ones become pivots: those with few c_{k,i,p,q}, p < q, for short relations
-            monomials = sorted(self.monomials(weight), key=self.count_mixed)
+            mixed = [p < q for _, _, p, q in self.coordinates]
+            monomials = sorted(
+                self.monomials(weight), key=lambda monomial: sum(mixed[j] for j in monomial)
+            )
             # {exponents of a monomial in A and V: row}, where a row has the coefficients of this
             # monomial in the images of ``monomials``, by their numbers as columns
             rows_by_exponents: dict[int, dict[int, int]] = {}
@@ -403,11 +373,11 @@ class Products:
         return self._parts[weight]
 
     def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
-        """The monomials of a weight in the coordinates with numbers from ``first`` on.
+        """The monomials of a weight in the coordinates with numbers from ``first`` on, not
+        decreasing.
 
-        Each is a tuple of numbers that do not decrease. The coordinates are in the order of k, as
-        many for each k; so each monomial begins with a coordinate of the least k that the weight
-        has. For the weight of degree 0 there is the empty monomial alone.
+        The coordinates are in the order of k, as many for each k; so each monomial begins with a
+        coordinate of the least k that the weight has.
         """
         least_k = next((k for k, count in enumerate(weight[0]) if count), None)
         if least_k is None:
@@ -424,21 +394,8 @@ class Products:
             self._monomials[weight, first] = found
         return self._monomials[weight, first]
 
-    def count_mixed(self, monomial: Monomial) -> int:
-        """The number of coordinates c_{k,i,p,q} with p < q in a monomial."""
-        count = 0
-        for j in monomial:
-            _, _, p, q = self.coordinates[j]
-            if p < q:
-                count += 1
-        return count
-
     def image(self, monomial: Monomial) -> Image:
-        """The image of a monomial, a polynomial in A and V.
-
-        It is the image of the monomial without its last coordinate, which is kept for other
-        monomials with this beginning, times the image of the last coordinate.
-        """
+        """The image of a monomial, a polynomial in A and V; those of its beginnings are kept."""
         if not monomial:
             return {0: 1}  # the polynomial 1
         *others, last = monomial
@@ -468,10 +425,7 @@ def reduce_count(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
 
 
 def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
-    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs.
-
-    Equally frequent ones are in increasing order.
-    """
+    """The indices of one kind, the most frequent first, then in increasing order."""
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
@@ -481,10 +435,7 @@ def sort_weight(weight: Weight) -> Weight:
 
 
 def permutation_count(weight: Weight) -> int:
-    """The number of weights that are permutations of a weight within the three kinds of indices.
-
-    For each kind it is a multinomial coefficient: permutations of equal entries change nothing.
-    """
+    """The number of weights that are permutations of a weight within the three kinds of indices."""
     total = 1
     for counts in weight:
         total *= factorial(len(counts))
@@ -499,10 +450,10 @@ def sum_of_squares(weight: Weight) -> int:
 
 
 def is_above(weight: Weight, lower: Weight) -> bool:
-    """Whether a weight is above or equal to ``lower`` in the dominance order.
+    """Whether a weight is above or equal to ``lower`` in the dominance order; both are decreasing.
 
-    It is if the sums of its first j entries are at least those of ``lower``, for each kind of index
-    and each j. Both weights are decreasing.
+    It is if the sums of its first j entries are at least those of ``lower``, for each kind and each
+    j.
     """
     for counts, lower_counts in zip(weight, lower, strict=True):
         sums = zip(accumulate(counts), accumulate(lower_counts), strict=True)
@@ -515,10 +466,9 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 
 
 def pack_exponents(polynomial: Any) -> Image:
-    """A polynomial as an Image: its coefficients, each monomial packed into one integer.
+    """A polynomial as an Image: the exponent of variable j is the digit of the key at (2^16)^j.
 
-    The exponent of variable j is the digit of this integer at (2^16)^j; so y_0 y_1² has the key
-    1 + 2·2^16. The base 2^16 is above all degrees.
+    The base is above all degrees: y_0 y_1² has the key 1 + 2·2^16.
     """
     found = {}
     for exponents, coefficient in polynomial.terms():
@@ -528,10 +478,7 @@ def pack_exponents(polynomial: Any) -> Image:
 
 
 def multiply_images(f: Image, g: Image) -> Image:
-    """The product of two polynomials f and g; nothing cancels, as all coefficients are positive.
-
-    Exponents are added by adding keys: no digit becomes as large as the base.
-    """
+    """The product of two polynomials; nothing cancels, as all coefficients are positive."""
     found: Image = {}
     for exponents_of_g, y in g.items():
         for exponents_of_f, x in f.items():

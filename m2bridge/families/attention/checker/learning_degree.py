@@ -71,8 +71,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the number of critical points: that number, and the verdict.
 
     The points are counted for two targets, each modulo a prime of its own, and the first count that
-    is not the stored number is a difference; so is evidence whose primes are not two primes within
-    the bounds. Where a hypothesis fails nothing is counted, and the verdict names the hypothesis.
+    is not the stored number is a difference; so is evidence without two primes within the bounds.
     TooExpensiveError for d above LARGEST_DIMENSION, or t above LARGEST_TOKENS.
     """
     case = Case(**certificate.case)
@@ -107,9 +106,8 @@ QUESTIONS = {"learning-degree": learning_degree}
 
 
 def counts_modulo_random_primes(case: Case, target: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of critical points for a target, and for a random one, after their primes.
-
-    ``target`` has the coordinates of u. TooExpensiveError if not all points are found.
+    """Yield a prime and the number of critical points modulo it, for a target, then for a random
+    one.
     """
     prime = random_prime()
     yield prime, number_of_points(case, target, prime)
@@ -123,23 +121,20 @@ def _are_two_primes(primes: Any) -> bool:
     """Whether what a certificate has as primes is a list of two different primes in the bounds."""
     if not isinstance(primes, list) or len(primes) != 2:
         return False
-    first, second = primes
-    return first != second and _is_prime_in_bounds(first) and _is_prime_in_bounds(second)
-
-
-def _is_prime_in_bounds(p: Any) -> bool:
-    """Whether p is a prime between SMALLEST_PRIME and LARGEST_PRIME."""
-    # Python counts a bool as an int, but it is not a prime
-    if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
-        return False
-    return bool(flint.fmpz(p).is_prime())
+    for p in primes:
+        # Python counts a bool as an int, but it is not a prime
+        if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
+            return False
+        if not flint.fmpz(p).is_prime():
+            return False
+    return bool(primes[0] != primes[1])
 
 
 def target_of_certificates(case: Case) -> list[int]:
-    """The coordinates c_{i,p,q} of the target u of a case, in increasing order of (i, p, q), p ≤ q.
+    """The coordinates of the target u of a case, in increasing order of (i, p, q), p ≤ q.
 
-    They are the first of one sequence of integers, the same for all cases, from which the program
-    takes them. A number that is right for this target alone is found by the second count.
+    They are the first of one sequence of integers, the same for all cases, as the program has them.
+    A number that is right for this target alone is found by the second count.
     """
     random = Random("target 0")
     return [random.randint(-LARGEST_TARGET, LARGEST_TARGET) for _ in range(case.coordinate_count)]
@@ -154,13 +149,11 @@ def features(d: int) -> list[Feature]:
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
     """E[S_pq x_i · S_uv x_j] for t standard normal tokens and features (i, p, q) and (j, u, v).
 
-    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z.
-
-    By Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q,
-    x_j, z_u, z_v into pairs. A way contributes only where the two entries of each pair have the
-    same index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
-    identify some of x, y and z with each other; and there are t choices for each class of these but
-    that of x, which is one given token.
+    S_pq is the sum of y_p y_q over the tokens y, and S_uv of z_u z_v over the tokens z. By Wick's
+    formula the expectation is a sum over the ways to put the six entries into pairs. A way
+    contributes only where the entries of each pair have the same index and belong to one token: so
+    pairs identify some of x, y and z with each other; and there are t choices for each class of
+    these but that of x.
     """
     (i, p, q), (j, u, v) = first, second
     # the tokens of the six entries, and their indices
@@ -176,9 +169,8 @@ def normal_moment(first: Feature, second: Feature, t: int) -> int:
 
 
 def _number_of_classes(identified: Sequence[tuple[str, str]]) -> int:
-    """The number of classes of the tokens x, y and z, if the two of each of these pairs are equal.
-
-    A pair may have one token twice, which identifies nothing.
+    """The number of classes of the tokens x, y and z, if the two of each of these pairs
+    are equal.
     """
     # {token: the name of one token of its class}; at first each is a class of its own
     class_of = {token: token for token in "xyz"}
@@ -191,7 +183,7 @@ def _number_of_classes(identified: Sequence[tuple[str, str]]) -> int:
 
 
 def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """Yield all ways to put an even number of things into pairs, each as the list of its pairs."""
+    """Yield all ways to put an even number of things into pairs."""
     if not items:
         yield []
         return
@@ -202,11 +194,7 @@ def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 
 
 class Quotient:
-    """F = wᵀM⁻¹w as a function of v with values modulo a prime, for the target u of a case.
-
-    ``gram`` is the matrix G, and ``gram_of_target`` the column G u. Their rows are in the order of
-    ``features``.
-    """
+    """F = wᵀM⁻¹w as a function of v with values modulo a prime, for the target u of a case."""
 
     def __init__(self, case: Case, target: Sequence[int], prime: int) -> None:
         """Compute G, the moments of pairs of features, and G u; ``target`` is u in coordinates."""
@@ -220,9 +208,8 @@ class Quotient:
         self.gram_of_target = self.gram * u
 
     def value_times_cube(self, v: Sequence[int]) -> int | None:
-        """The value N(v) = q³F(v), with q = v·v, not reduced modulo the prime.
-
-        ``None`` where F = N/q³ has no value: for q = 0, and where M(v) is not invertible.
+        """The value N(v) = q³F(v), not reduced; ``None`` for q = 0, and where M(v) is not
+        invertible.
         """
         q = sum(x * x for x in v) % self.prime
         value = self.value(v)
@@ -253,73 +240,43 @@ class Quotient:
 def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     """The form N of degree 6 modulo a prime with F = N/q³, from values of F at random v.
 
-    ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
-    linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
-    with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
-    TooExpensiveError if there is no such N, or F has no value at more than half of the v. A prime
-    that divides t + 2, for example, leaves F without values; for other primes few v are lost.
+    Each value F(v) gives an equation N(v) − x q³F(v) = 0, linear in the coefficients of N and in x.
+    If their solutions are unique up to a factor, the one with x = 1 is N; SPARE more equations than
+    N has coefficients have to agree. TooExpensiveError if there is no such N, or F has no value at
+    more than half of the v. A prime that divides t + 2, for example, leaves F without values.
     """
     exponents = list(monomials(case.d, 6))
-    equations = _equations_of_numerator(case, Quotient(case, target, prime), exponents)
-    coefficients = _solution_with_last_one(equations, prime)
-    if coefficients is None:
-        raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
-    return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
-
-
-def _equations_of_numerator(
-    case: Case, quotient: Quotient, exponents: Sequence[Exponents]
-) -> list[list[int]]:
-    """The equations N(v) − x q³F(v) = 0 at random v, SPARE more than N has coefficients.
-
-    ``quotient`` is F, and ``exponents`` are those of all monomials of N. An equation has the
-    coefficient of each coefficient of N, the value of its monomial at v, and that of x at last.
-    TooExpensiveError if F has no value at more than half of the v that are tried, twice as many as
-    equations are needed.
-    """
-    prime = quotient.prime
+    quotient = Quotient(case, target, prime)
     random = unpredictable()
     number_of_equations = len(exponents) + SPARE
-    equations: list[list[int]] = []
+    equations: list[list[int]] = []  # the coefficients of the coefficients of N, and that of x
     for _ in range(2 * number_of_equations):
         if len(equations) == number_of_equations:
-            return equations
+            break
         v = [random.randrange(prime) for _ in range(case.d)]
         value_times_cube = quotient.value_times_cube(v)
         if value_times_cube is not None:
             values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
-            equations.append([*values_of_monomials, -value_times_cube])
+            equations.append([*values_of_monomials, -value_times_cube % prime])
     if len(equations) < number_of_equations:
         raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
-    return equations
-
-
-def _solution_with_last_one(equations: Sequence[Sequence[int]], prime: int) -> list[int] | None:
-    """The solution of homogeneous linear equations modulo a prime whose last unknown, x, is one.
-
-    An equation is the list of its coefficients, that of x last. The answer has the other unknowns.
-    None unless the solutions are unique up to a factor, and x is not zero.
-    """
-    unknowns = len(equations[0])
-    entries = [c % prime for equation in equations for c in equation]
-    kernel, nullity = flint.nmod_mat(len(equations), unknowns, entries, prime).nullspace()
-    if nullity != 1:
-        return None
+    kernel, nullity = flint.nmod_mat(equations, prime).nullspace()
     # a basis of the solutions is in the first columns of the kernel
-    *solution, x = [int(kernel[row, 0]) for row in range(unknowns)]
-    if x == 0:
-        return None
+    *solution, x = [int(kernel[row, 0]) for row in range(len(exponents) + 1)]
+    if nullity != 1 or x == 0:
+        raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
     inverse = pow(x, -1, prime)
-    return [y * inverse % prime for y in solution]
+    coefficients = [y * inverse % prime for y in solution]
+    return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
 
 
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     """The number of critical points of F with q ≠ 0 modulo a prime, with multiplicities.
 
-    ``target`` has the coordinates of u. With I = (g_1, …, g_d) let h(D, e) be the dimension of the
-    forms of degree D modulo those whose product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D +
-    2, e) for some even D ≥ 8 and some e, that is the number (docs/checkers.md#lemma-count). Here e
-    is POWER, and D and D + 2 are in DEGREES; TooExpensiveError if none of these decides.
+    With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
+    product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some even D ≥ 8 and some e,
+    that is the number (docs/checkers.md#lemma-count). Here e is POWER, and D and D + 2 are in
+    DEGREES; TooExpensiveError if none of these decides.
     """
     N = numerator(case, target, prime)
     counting = Counting(critical_equations(N, case.d, prime), prime)
@@ -334,10 +291,8 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
 
 
 def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
-    """The forms g_j = q ∂_j N − 3 N ∂_j q of degree 7 in v_1, …, v_d modulo a prime, for each v_j.
-
-    Their common zeros with q ≠ 0 are the critical points of N/q³, and ∂_j is ∂/∂v_j. ``N`` is a
-    form of degree 6, and q = v_1² + … + v_d².
+    """The forms g_j = q ∂_j N − 3 N ∂_j q of degree 7 in v_1, …, v_d modulo a prime, for
+    each v_j.
     """
     equations = []
     for j in range(d):
@@ -362,17 +317,14 @@ class Counting:
     """The ideal I of the critical equations g_1, …, g_d modulo a prime, degree by degree."""
 
     def __init__(self, equations: Sequence[Form], prime: int) -> None:
-        """Take the forms g_1, …, g_d, one for each variable."""
         self.equations, self.prime = equations, prime
         self.d = len(equations)
         self.ideal_by_degree: dict[int, IdealInDegree] = {}
 
     def dimension(self, degree: int, power: int) -> int:
-        """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
+        """The dimension h of the forms f of a degree modulo those with f q^power in I, q = v·v.
 
-        The forms f are those of degree ``degree``, so the products f q^power have the degree
-        ``degree`` + 2 ``power``. If all these products are added to I, the dimension of I in their
-        degree grows by the number that is returned.
+        If all products f q^power are added to I, the dimension of I in their degree grows by h.
         """
         degree_of_products = degree + 2 * power
         ideal = self._ideal(degree_of_products)
@@ -384,9 +336,8 @@ class Counting:
         return self._rank([*ideal.forms, *products], degree_of_products) - ideal.dimension
 
     def _ideal(self, degree: int) -> IdealInDegree:
-        """I in a degree, spanned by the multiples of the equations, of degree 7, by monomials.
-
-        It is kept for the next call.
+        """I in a degree, spanned by the multiples of the equations, of degree 7, by monomials; it
+        is kept.
         """
         if degree not in self.ideal_by_degree:
             multiples: list[Form] = []
@@ -408,9 +359,8 @@ class Counting:
 
 
 def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """Yield the exponents of each monomial of a degree in a number of variables.
-
-    Nothing is yielded for a negative degree: there are no multiples by such monomials.
+    """Yield the exponents of each monomial of a degree in some variables; none for a negative
+    degree.
     """
     if degree >= 0:
         for factors in combinations_with_replacement(range(variables), degree):
@@ -449,7 +399,7 @@ def derivative(form: Form, j: int) -> Form:
 
 
 def multiply_by_monomial(form: Form, monomial: Exponents) -> Form:
-    """A form times a monomial, which adds the exponents of the monomial to all exponents."""
+    """A form times a monomial."""
     found = {}
     for exponents, x in form.items():
         sums = map(sum, zip(exponents, monomial, strict=True))

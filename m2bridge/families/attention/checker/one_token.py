@@ -27,9 +27,8 @@ from m2bridge.families.attention.checker.schur import partitions, schur_dimensio
 def dimension(case: Case) -> int:
     """The dimension of the closure, for t = 1.
 
-    It is at most that of Q_s and of all V, less one for (λq, V/λ). It is at least the rank of the
-    differential at any weights, and that rank is at least the one modulo a prime. Raises
-    ContradictionError if the upper bound is not the rank modulo the prime.
+    It is at most that of Q_s and of all V, less one for (λq, V/λ), and at least the rank of the
+    differential modulo a prime; ContradictionError if these differ.
     """
     upper = _dimension_of_forms(case.d, _largest_rank(case)) + case.d * case.d_out - 1
     lower = _rank_of_differential(case)
@@ -43,11 +42,9 @@ def dimension(case: Case) -> int:
 def degree(case: Case) -> int:
     """The degree of the closure, for t = 1.
 
-    The closure is the image of P(Q_s) × P(V) under a morphism by forms of bidegree (1, 1), with
-    finite fibres. So its degree, times the number of points of a generic fibre, is the degree of
-    P(Q_s) times C(dim P(Q_s) + dim P(V), dim P(V)). There is one point, as q is the greatest common
-    divisor of the outputs; but for d' = 1 and s = 2 there are three, as the function is the product
-    of three linear forms, and v can be each.
+    The closure is the image of P(Q_s) × P(V) under forms of bidegree (1, 1). A generic fibre is one
+    point, as q is the greatest common divisor of the outputs; but for d' = 1 and s = 2 there are
+    three, as the function is the product of three linear forms, and v can be each.
     """
     rank = _largest_rank(case)
     dimension_q = _dimension_of_forms(case.d, rank) - 1  # of P(Q_s)
@@ -59,29 +56,21 @@ def degree(case: Case) -> int:
 
 
 def _largest_rank(case: Case) -> int:
-    """The largest rank s of the quadratic form yᵀAy.
-
-    As A has rank at most α, the form is a sum of α products of two linear forms, each of which has
-    rank at most two; and no form in d variables has a rank above d.
-    """
+    """The largest rank s of yᵀAy, a sum of α products of two linear forms in d variables."""
     return min(2 * case.alpha, case.d)
 
 
 def _dimension_of_forms(d: int, rank: int) -> int:
     """The dimension of Q_s for s = ``rank``, as a cone.
 
-    A form of rank s is one on a quotient of dimension s: the quotients are a Grassmannian, of
-    dimension s(d − s), and the forms on each have C(s + 1, 2) coefficients.
+    A form of rank s is one on a quotient of dimension s: the quotients are a Grassmannian.
     """
     return rank * (d - rank) + comb(rank + 1, 2)
 
 
 @lru_cache(maxsize=8)
 def _rank_of_differential(case: Case) -> int:
-    """The rank of the differential of the coordinates at random weights, modulo a prime.
-
-    It is a lower bound for the rank over QQ.
-    """
+    """The rank of the differential of the coordinates at random weights, modulo a prime."""
     coordinates = list(images(case.d_out, case.d, case.d, case.alpha, case.t).values())
     random = unpredictable()
     number_of_weights = coordinates[0].context().nvars()
@@ -98,9 +87,8 @@ def _degree_of_forms(d: int, rank: int) -> int:
     """The degree of P(Q_s) for s = ``rank``, by the product of Harris and Tu.
 
     It is the product of C(d + i, d − s − i) / C(2i + 1, i) over i < d − s (Topology 23, 1984,
-    Proposition 12). Where dim Q_s is at most MAX_HILBERT_VALUES, it is compared with the degree by
-    values of the Hilbert function, which take long for larger ones; ContradictionError if the two
-    degrees differ.
+    Proposition 12). Where that is cheap it is compared with values of the Hilbert function;
+    ContradictionError if the two degrees differ.
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
@@ -115,13 +103,12 @@ def _degree_of_forms(d: int, rank: int) -> int:
 
 
 def degree_by_values(d: int, rank: int) -> int:
-    """The degree of P(Q_s), for s = ``rank``, from its Hilbert function h(n).
+    """The degree of P(Q_s), the D-th difference of its Hilbert function h(n), D = dim Q_s − 1.
 
     h(n) = Σ dim S_2λ K^d over the partitions λ of n with at most s parts; 2λ has the doubled parts.
     Functions on Q_s are the invariants of the orthogonal group in functions on s × d matrices, so
     Cohen–Macaulay with a negative a-invariant (Hochster, Roberts; Knop, J. Algebra 127, 1989), and
-    h is a polynomial for all n ≥ 0, of degree D = dim Q_s − 1 and with the leading coefficient deg
-    / D!. So its D-th difference, Σ (−1)^(D − n) C(D, n) h(n), is the degree.
+    h is a polynomial for all n ≥ 0, of degree D and with the leading coefficient deg / D!.
     """
     D = _dimension_of_forms(d, rank) - 1
     total = 0

@@ -44,13 +44,19 @@ def polar(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on polar degrees: the numbers, and the loci that they rest on.
 
     A difference for a case that the theorem is not about; ContradictionError if the general fibre
-    or a kernel is not as the theorem supposes; TooExpensiveError for too many fixed points or too
-    large ranks.
+    or a kernel is not as the theorem supposes; TooExpensiveError for too many steps.
     """
     case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
-    _refuse_many_steps(case)
+    # at each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken; each pair
+    # (r, s) counts as one orbit
+    rank_pairs = case.alpha * min(case.d, case.d_out)
+    matrix_entries = case.coordinate_count * case.d * (case.d + case.d_out)
+    steps = localization_steps(case) + rank_pairs * matrix_entries
+    # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
+    if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
+        raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     degrees = polar_degrees(case)
     if case.is_of_symmetric_matrices:
         # tangent spaces are a bundle on all of Y, so no kernel has to be bounded at any orbit
@@ -61,69 +67,33 @@ def polar(certificate: Certificate) -> Content | Difference:
         loci = [facts_over_orbit(orbit, case) for orbit in cases.orbits(case)]
         supposed_points = 1  # the map is birational
         lemmas = WORDS.closure["polar-observed"]
-    points = _general_fibre_points(case)
+    # the largest of finitely many orbits is dense, so its fibre is the general one
+    dense = max(cases.orbits(case), key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
+    points = len(fibre(dense, case).points)
     if points != supposed_points or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
-    answer = _polar_numbers(degrees, case)
-    evidence = {"loci": loci, "generic_fibre_points": points}
-    return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
-
-
-def _refuse_many_steps(case: Case) -> None:
-    """Raise TooExpensiveError if localization and the ranks at all orbits take too long.
-
-    At each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken. Orbits are not
-    counted here: each pair (r, s) of ranks of A and V counts as one.
-    """
-    rank_pairs = case.alpha * min(case.d, case.d_out)
-    matrix_entries = case.coordinate_count * case.d * (case.d + case.d_out)
-    steps = localization_steps(case) + rank_pairs * matrix_entries
-    # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
-    if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
-        raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
-
-
-def _general_fibre_points(case: Case) -> int:
-    """The number of points of the general fibre of f.
-
-    The closure is the union of finitely many orbits: the largest is dense, so its fibre is general.
-    """
-    dense = max(cases.orbits(case), key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
-    return len(fibre(dense, case).points)
-
-
-def _polar_numbers(degrees: list[int], case: Case) -> dict[str, Any]:
-    """The answer of a certificate, from the polar degrees δ_0, …, δ_n.
-
-    The sum of all δ_i is the generic Euclidean distance degree, and the first δ_i that is not zero
-    is the degree of the dual variety, of dimension N − 1 − i.
-    """
     first_nonzero = next(i for i, value in enumerate(degrees) if value)
     N = case.coordinate_count - 1
-    return {
+    answer = {
         "polar_degrees": degrees[::-1],  # certificates begin with δ_n
         "generic_ed_degree": sum(degrees),
+        # the first δ_i that is not zero is the degree of the dual variety
         "dual_degree": degrees[first_nonzero],
         "dual_dimension": N - 1 - first_nonzero,
     }
+    evidence = {"loci": loci, "generic_fibre_points": points}
+    return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
 
 
 def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
-    They are ``codimension`` and ``kernel_at_most`` in the answer, next to ``orbit`` itself.
-
-    * Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
-      Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have as many
-      dimensions more than the orbit.
-    * The kernel of the differential of f on Y contains the tangent vectors of the Grassmannian, as
-      they do not move (A, V). The other tangent vectors of Y move (A, V) in the tangent space of
-      the source at (A, V), a vector space of pairs (A', V'), on which the differential is
-      f(A', V) + f(A, V'). So the kernel has at most the dimension of the Grassmannian and that of
-      the kernel on this space, which is the dimension of the space less the rank.
+    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α), so the points of Y over
+      the orbit have as many dimensions more than the orbit.
+    * The kernel contains the tangent vectors of the Grassmannian. The others move (A, V) in the
+      tangent space of the source, on which the differential is f(A', V) + f(A, V').
     * In projective spaces (A, 0) and (0, V) are no directions. (A, −V) is in the kernel, and is
-      subtracted. The image of (A, 0) is f(A, V) ≠ 0: so this vector adds one to the dimension and
-      one to the rank, and cancels.
+      subtracted. The image of (A, 0) is f(A, V) ≠ 0, which adds one to dimension and rank.
     """
     r, _, _ = orbit
     grassmannian_dimension = (case.alpha - r) * (case.d - case.alpha)
@@ -143,10 +113,6 @@ def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
 
 
 def _has_small_kernel(over_orbit: dict[str, Any]) -> bool:
-    """Whether the kernel over an orbit is zero or of smaller dimension than the codimension.
-
-    That is the hypothesis of the theorem on polar degrees. ``over_orbit`` has an upper bound for
-    the dimension as ``kernel_at_most``, and the ``codimension``.
-    """
+    """Whether the kernel over an orbit is zero or of smaller dimension than the codimension."""
     kernel = over_orbit["kernel_at_most"]
     return bool(kernel == 0 or kernel < over_orbit["codimension"])

@@ -58,8 +58,7 @@ Representation = dict[str, Any]  # "degree", the partitions "X", "H", "Y", and "
 def _cores() -> list[Core]:
     """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits.
 
-    Every core of a case is of this form, as e, f ≤ d and m = min(d, e + f). And each of this form
-    is the core of a case, of that with d = m.
+    Every core of a case is of this form, and each of this form is the core of the case with d = m.
     """
     found: list[Core] = []
     for e, f in CORE_FORM_COUNTS:
@@ -74,36 +73,22 @@ CORES = _cores()
 
 
 def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content | Difference:
-    """The content of a certificate on closures for all sizes with one of these cores.
-
-    ``certificate`` is not read: the question that it answers names the cores.
-    """
+    """The content of a certificate on closures for all sizes with one of these cores."""
     answer = {"closures": [closure(m, e, f) for m, e, f in cores]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
     return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
-def _questions() -> dict[str, Callable[[Certificate], Content | Difference]]:
-    """Return, for each question about closures of all sizes, the function for its content."""
-    found: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures}
-    for m, e, f in LARGE_CORES:
-        found[f"closures-{m}-{e}-{f}"] = partial(closures, cores=[(m, e, f)])
-    return found
-
-
-QUESTIONS = _questions()
+QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures} | {
+    f"closures-{m}-{e}-{f}": partial(closures, cores=[(m, e, f)]) for m, e, f in LARGE_CORES
+}
 
 
 @cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with the core (m; e, f), as JSON.
 
-    The core has m variables, e forms l_i, which are free, and f forms v_k. H(n) is the dimension of
-    the forms of degree n on its closure, and h(n) the number of sections of O(n).
-
-    The certificate has H(0), …, H(s) with H(s) = h(s), which proves that there are no generators of
-    degree above s + 1, the bound (docs/completeness.md#theorem-bound); the n from which on H = h;
-    and the representations of the minimal generators, those of minors among them.
+    H(0), …, H(s) with H(s) = h(s) prove the bound s + 1 (docs/completeness.md#theorem-bound).
     """
     of_core = core(m, e, f)
     return {
@@ -116,16 +101,8 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
 
 
 class CoreFacts(NamedTuple):
-    """What is known of the ideal of a core in all degrees.
-
-    Parameters
-    ----------
-    values : list of int
-        H(0), …, H(s): values of the Hilbert function H.
-    start : int
-        The degree from which on H is the number h of sections.
-    generators : list of Representation
-        The representations of the minimal generators, by degree.
+    """What is known of the ideal of a core in all degrees: H(0), …, H(s), the degree ``start`` from
+    which on H = h, and the representations of the minimal generators.
     """
 
     values: list[int]
@@ -136,8 +113,7 @@ class CoreFacts(NamedTuple):
 def core(m: int, e: int, f: int) -> CoreFacts:
     """The Hilbert function and the minimal generators of the ideal of the core (m; e, f).
 
-    The products l_i v_k of e forms and f forms are those of f forms and e forms: so the core with
-    e > f is (m; f, e), with X and H exchanged.
+    The core with e > f is (m; f, e), with X and H exchanged.
     """
     if e <= f:
         return core_itself(m, e, f)
@@ -148,12 +124,7 @@ def core(m: int, e: int, f: int) -> CoreFacts:
 
 @cache
 def core_itself(m: int, e: int, f: int) -> CoreFacts:
-    """The facts about the core (m; e, f), computed with e forms l_i and f forms v_k as they are.
-
-    The representations of minimal generators are found degree by degree up to the bound s + 1,
-    above which there are none. There are none of degree 1 either, as the coordinates are
-    independent functions.
-    """
+    """The facts about the core (m; e, f), computed with e forms l_i and f forms v_k as they are."""
     ideal = products(v_forms=f, l_forms=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
     bound = len(values)  # s + 1
@@ -165,10 +136,8 @@ def core_itself(m: int, e: int, f: int) -> CoreFacts:
 
 
 def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Products:
-    """The ideal of the products of so many forms v_k and l_i in this number of variables.
-
-    The l_i span at most α dimensions. The numbers are those of a core, or of a core with one
-    form or one variable more; so degrees have up to MAX_CORE_MONOMIALS monomials.
+    """The ideal of the products of so many forms v_k and l_i, of which the l_i span at most α
+    dimensions.
     """
     return Products(
         rows=v_forms,
@@ -180,54 +149,40 @@ def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Produ
 
 
 def minors(m: int, e: int, f: int) -> list[Representation]:
-    """The representations of minimal generators that the core (m; e, f) itself does not have.
+    """The representations of minimal generators with more parts than the core (m; e, f) has forms
+    or variables, which occur in larger closures with this core.
 
-    One of their three partitions has more parts than the core has forms l_i, forms v_k or
-    variables. They occur in larger closures with this core.
-
-    There the l_i span at most e dimensions, the v_k at most f, and all together at most e + f. So
-    the matrices of coordinates by the index i, by k and by variables have at most these ranks, and
-    their minors of one size more are equations. All generators with more parts come from these
-    minors, in the degree that is their size (docs/representations.md#proposition-more-rows).
+    There the matrices of coordinates by i, by k and by variables have ranks at most e, f and e + f.
+    All generators with more parts come from minors of one size more, in the degree that is their
+    size (docs/representations.md#proposition-more-rows).
     """
     found: list[Representation] = []
     for size, ideal in ideals_with_minors(m, e, f):
         numbers_by_weight = ideal.generator_numbers(size)
-        kinds = representations(size, numbers_by_weight)
-        found.extend(kind for kind in kinds if has_more_parts(kind, m, e, f))
+        found.extend(
+            kind
+            for kind in representations(size, numbers_by_weight)
+            if len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m
+        )
     return found
 
 
 def ideals_with_minors(m: int, e: int, f: int) -> list[tuple[int, Products]]:
-    """The sizes of minors that are zero on closures with the core (m; e, f), but not in the core.
-
-    Each size has the ideal of the smallest products in which there are these minors: those of the
-    core with one form or one variable more. There are such minors for some cores only:
-
-    * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
-      one l_i more than the core has, so its representations are found in the products with e + 1
-      forms l_i that span e dimensions.
-    * A closure with this core has more than f forms v_k only if f = min(d, d') is d. Then m = d,
-      too, because f ≤ m ≤ d. And f = m says already that d = m, because if d > m, then m = e + f >
-      f. As for the l_i, one v_k is added.
-    * A closure with this core has more than m variables only if m = e + f, and one is added.
+    """The sizes of minors that are zero on closures with the core (m; e, f), but not in the core,
+    each with the ideal of the smallest products that have them.
     """
     sizes_and_ideals = []
+    # a closure with this core has more than e forms l_i only if e < m
     if e < m:
         one_l_more = products(v_forms=f, l_forms=e + 1, variables=m, alpha=e)
         sizes_and_ideals.append((e + 1, one_l_more))
+    # it has more than f forms v_k only if f = min(d, d') is d; then m = d, too, as f ≤ m ≤ d; and
+    # f = m says already that d = m, because if d > m, then m = e + f > f
     if f == m:
         one_v_more = products(v_forms=f + 1, l_forms=e, variables=m, alpha=e)
         sizes_and_ideals.append((f + 1, one_v_more))
+    # it has more than m variables only if m = e + f
     if m == e + f:
         one_variable_more = products(v_forms=f, l_forms=e, variables=m + 1, alpha=e)
         sizes_and_ideals.append((m + 1, one_variable_more))
     return sizes_and_ideals
-
-
-def has_more_parts(kind: Representation, m: int, e: int, f: int) -> bool:
-    """Whether one of the three partitions of a representation has too many parts for (m; e, f).
-
-    Then its Schur functor is zero in the core, which does not see the representation.
-    """
-    return len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m

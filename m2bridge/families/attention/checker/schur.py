@@ -27,9 +27,8 @@ Weight = tuple[Partition, ...]
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
-    """Yield the partitions of n into at most ``parts`` parts, none above ``largest``.
-
-    They have length ``parts``, with zeros at their end, and come in decreasing order.
+    """Yield the partitions of n into at most ``parts`` parts, none above ``largest``,
+    decreasing.
     """
     if parts == 0:
         if n == 0:
@@ -41,10 +40,7 @@ def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
 
 
 def symmetric_dimension(size: int, n: int) -> int:
-    """The dimension of S_n K^size, the number of monomials of degree n in ``size`` variables.
-
-    Zero for negative n.
-    """
+    """The dimension of S_n K^size; zero for negative n."""
     if n < 0:
         return 0
     return comb(size + n - 1, n)
@@ -53,9 +49,8 @@ def symmetric_dimension(size: int, n: int) -> int:
 def hook_dimension(size: int, n: int, legs: int) -> int:
     """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1; zero where there is no such hook.
 
-    A hook has a row of boxes, and ``legs`` boxes below the first one of it. By Pieri's rule
-    S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so the dimension is the sum of
-    (−1)^(legs − i) dim S_(n−i) dim Λ^i over i ≤ legs.
+    By Pieri's rule S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so the dimension is the sum
+    of (−1)^(legs − i) dim S_(n−i) dim Λ^i over i ≤ legs.
     """
     if legs >= n:
         return 0
@@ -68,10 +63,9 @@ def hook_dimension(size: int, n: int, legs: int) -> int:
 def schur_dimension(shape: Partition, size: int) -> int:
     """The dimension of S_λ K^size, for a shape λ of at most ``size`` parts, by hooks and contents.
 
-    It is the product of (size + content) / (hook length) over the boxes of λ. The content of a box
-    is its column less its row, and its hook has it, the boxes on its right and those below it. Row
-    i has the contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has the
-    hook lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
+    It is the product of (size + content) / (hook length) over the boxes of λ. Row i has the
+    contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has the hook
+    lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
     """
     # f_i: the boxes of the row, and one for each row below it; empty rows at the end of the shape
     # count here as well, and change nothing in the quotient
@@ -90,8 +84,8 @@ def schur_dimension(shape: Partition, size: int) -> int:
 def determinantal_dimension(size: int, rank: int, n: int) -> int:
     """The dimension of the polynomials of degree n on the size × size matrices of at most a rank.
 
-    By Cauchy's formula they are the sum of S_λ ⊗ S_λ, of K^size each, over the partitions λ of n
-    with at most ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
+    By Cauchy's formula they are the sum of S_λ ⊗ S_λ over the partitions λ of n with at most
+    ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
     """
     if rank >= size:
         return symmetric_dimension(size * size, n)  # all matrices
@@ -102,10 +96,8 @@ def determinantal_dimension(size: int, rank: int, n: int) -> int:
 def count_tableaux(shape: Partition, weight: Partition) -> int:
     """The dimension of a weight space of S_λ: the number of semistandard tableaux of shape λ.
 
-    ``weight`` says how often each entry occurs, the largest entry at last. The boxes with the
-    largest entry are a horizontal strip: without them row i is not shorter than row i + 1 was, and
-    the other boxes, of the shape ``inner``, are a tableau of the other entries. So the number is a
-    sum over all ``inner``. With no entries there is one tableau, of the shape without boxes.
+    ``weight`` says how often each entry occurs, the largest entry at last. The boxes with it are a
+    horizontal strip; the others, of the shape ``inner``, are a tableau of the other entries.
     """
     if not weight:
         has_boxes = any(shape)
@@ -124,12 +116,9 @@ def count_tableaux(shape: Partition, weight: Partition) -> int:
 def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
     """The representation of degree n with these dimensions of weight spaces, as a sum of products.
 
-    ``dimensions`` is {decreasing weight (H, X, Y): dimension}, and has all weights that are not
-    zero. The answer has for each product S_λX ⊗ S_μH ⊗ S_νY in the sum its "degree" n, the
-    partitions "X", "H" and "Y" without zeros, and its "multiplicity". The highest weight whose
-    dimension is not zero is the highest weight of a product, which occurs as often as this
-    dimension. The dimensions of the weight spaces of this product, numbers of tableaux, are
-    subtracted, and so on; in characteristic zero weights determine a representation.
+    ``dimensions`` is {decreasing weight (H, X, Y): dimension}. The highest weight is that of a
+    product, which occurs as often as this dimension; the dimensions of its weight spaces, numbers
+    of tableaux, are subtracted, and so on: in characteristic 0 weights determine a representation.
     """
     dimensions_left = dict(dimensions)
     products = []
@@ -148,5 +137,5 @@ def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, 
 
 
 def by_degree(kind: dict[str, Any]) -> list[Any]:
-    """The key by which representations are in order: the degree, then the partitions X, H and Y."""
+    """The key by which representations are in order."""
     return [kind[name] for name in ("degree", "X", "H", "Y")]

@@ -29,20 +29,14 @@ from m2bridge.families.attention.checker.schur import (
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
     """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
 
-    There are ``rows`` forms v_k and ``columns`` forms l_i, in ``variables`` variables: for a case
-    d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
-
     h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
     that of those which are lost because several weights have the same products l_i v_k. Let F be
-    the map from weights to products, and M the cokernel of O → F_* O: functions on weights modulo
-    those on products. What is lost are all sections of M(n), because each section of M(n) comes
-    from a polynomial (docs/completeness.md#proposition-sections).
-
-    M has a filtration, and the sections of its quotients are subtracted one after the other. The
-    first quotient is about values: the weights (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) have the same
-    products, so polynomials that change their sign with k and v exchanged are lost. The other
-    quotients are about derivatives where both weights come together, k = v: of order i in the
-    directions of A across this locus, and j in those of V.
+    the map from weights to products, and M the cokernel of O → F_* O. What is lost are all sections
+    of M(n), because each section of M(n) comes from a polynomial
+    (docs/completeness.md#proposition-sections). M has a filtration, and the sections of its
+    quotients are subtracted. The first quotient is about values: (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) have
+    the same products. The others are about derivatives where both weights come together, k = v: of
+    order i in the directions of A across this locus, j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric_dimension(columns * variables, n)
@@ -74,10 +68,7 @@ def sections_of_case(case: Case, n: int) -> int:
 def series(values: list[int], dimension: int) -> dict[str, Any]:
     """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), ….
 
-    The answer has the coefficients of the numerator, that of 1 first, without zeros at the end, and
-    ``dimension`` as exponent of the denominator. The numerator is the product of the series and
-    (1 − T)^dimension, cut off behind the last value, as further terms need further values. If H is
-    a polynomial of degree < dimension for all n > n_0, the numerator has no term above
+    If H is a polynomial of degree < dimension for all n > n_0, the numerator has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
     product_of_both = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
@@ -88,16 +79,12 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 def hilbert_coefficients(case: Case) -> list[int]:
     """The e_0, …, e_{D−1} with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1.
 
-    D is the dimension of the closure and M that of the weights, ``source_dimension``, so D ≤ M. For
-    n ≥ 1 each summand of h is a polynomial in n (``number_of_sections``), and so is h, of degree D
-    − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a polynomial N
-    of degree below M. Another number h(0) adds a multiple of (1 − T)^M, so that N has degree at
-    most M, and h(0), …, h(M) determine it.
-
-    Expand N in powers of T − 1. As (T − 1)^i/(1 − T)^M is (−1)^i/(1 − T)^(M − i), a term x (T −
-    1)^i with i < M is the summand (−1)^i x C(n + M − i − 1, M − i − 1) of h(n); the term with i = M
-    is that of h(0) alone, and is left out. The summand of highest degree in n is that of the first
-    i with x ≠ 0: so i = M − D, and with i = M − D + j the number e_j is (−1)^(M − D) x.
+    D is the dimension of the closure and M that of the weights. For n ≥ 1 h is a polynomial in n of
+    degree D − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a
+    polynomial N of degree below M. Another number h(0) adds a multiple of (1 − T)^M, so h(0), …,
+    h(M) determine N. Expand N in powers of T − 1: a term x (T − 1)^i with i < M is the summand
+    (−1)^i x C(n + M − i − 1, M − i − 1) of h(n); the term with i = M is left out. The first i with
+    x ≠ 0 is M − D, and with i = M − D + j the number e_j is (−1)^(M − D) x.
     """
     M = case.source_dimension
     values = [sections_of_case(case, n) for n in range(M + 1)]

@@ -69,18 +69,12 @@ has their number, as those of 1.0 do.
 
 
 def is_counted_always(case: Case) -> bool:
-    """Whether points are counted in every certificate, if they are counted for this case at all.
-
-    False: they are counted only if the certificate has their numbers.
-    """
+    """Whether points are counted in every certificate, if they are counted for this case at all."""
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
 
 def count_polar_degrees(case: Case) -> list[int | None] | None:
-    """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted.
-
-    Points are counted for d = 2 and the (d', α) of LARGE_MULTIDEGREES.
-    """
+    """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted."""
     sizes = (case.d_out, case.alpha)
     if case.d != 2 or sizes not in LARGE_MULTIDEGREES:
         return None
@@ -91,13 +85,11 @@ def count_polar_degrees(case: Case) -> list[int | None] | None:
 def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     """δ_n, …, δ_0 for d = 2, as dimensions of cokernels in the multidegree ``degree``.
 
-    ``degree`` has an entry for each factor of Y: for A and V, or, for α = 1, for k, q and V.
-
     The differential has a kernel, of dimension one, where A = k qᵀ and all rows of V are multiples
     of k. In Y this locus has codimension d' for α = 1, and d' + 1 for α = 2. For α = d' = 1 the
     codimension is one, too, and the cokernel can live also on the locus: so only the points
-    elsewhere are counted, as pairs. In the other cases the codimension is larger than the dimension
-    of the kernel, and then no point is on the locus (docs/polar-degrees.md, proposition-slices).
+    elsewhere are counted, as pairs. In the other cases no point is on it (docs/polar-degrees.md,
+    proposition-slices).
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)  # the entries of A, 2 × 2, and of V, d' × 2
     if alpha == 1:
@@ -113,16 +105,7 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
 class Source:
     """The product Y of projective spaces, and the multidegree of the functions on it.
 
-    A section is the part of Y where some general forms are zero, and functions on it are functions
-    on Y modulo the multiples of these forms. δ_i, the polar degrees, are numbers of points on the
-    sections by i forms.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        The number of variables of each factor: of A, or of k and q, and of V at last.
-    degree : tuple of int
-        The multidegree: for each factor the degree in its variables.
+    ``sizes`` are the numbers of variables of the factors: of A, or of k and q, and of V at last.
     """
 
     sizes: tuple[int, ...]
@@ -130,7 +113,7 @@ class Source:
 
     @property
     def dimension(self) -> int:
-        """The dimension n of Y: for each factor one less than it has variables."""
+        """The dimension n of Y."""
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
@@ -141,20 +124,16 @@ class Source:
     def number_of_points(self, hyperplanes: int) -> int:
         """The number δ_i of points of Y on i general hyperplanes where a further one is tangent.
 
-        The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
-        forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
-        there, with the s_j not all zero. For each variable x take the vector of ∂ℓ_0/∂x, …,
-        ∂ℓ_{i+1}/∂x. There are such s exactly where these vectors do not span all vectors of i + 2
-        entries: at the points where their cokernel, over functions on the section, is not zero.
-
-        The number of points is the dimension of the cokernel in the multidegree: i + 2 times that
-        of the functions, less the rank of all multiples of the vectors
+        The further one is any of a general linear space, which i + 2 forms ℓ_j span. It is tangent
+        at a point if all derivatives of Σ s_j ℓ_j are zero there, with the s_j not all zero: if the
+        vectors of ∂ℓ_0/∂x, …, ∂ℓ_{i+1}/∂x, one for each variable x, do not span all vectors. The
+        number of these points is the dimension of the cokernel in the multidegree: i + 2 times that
+        of the functions on the section, less the rank of all multiples of the vectors
         (docs/polar-degrees.md#proposition-slices).
 
-        The section by n hyperplanes is finitely many points. At each of them some hyperplane is
-        tangent, as tangency says n + 1 conditions and s has n + 2 entries. So all these points are
-        counted; and functions of a large multidegree on them have as many dimensions as there are
-        points.
+        On n hyperplanes there are finitely many points, and at each some hyperplane is tangent, as
+        tangency says n + 1 conditions and s has n + 2 entries; functions have as many dimensions as
+        there are points.
         """
         restriction, spanning = self._slice(hyperplanes)
         function_dimension = int(restriction.ncols())  # of functions on the section
@@ -166,18 +145,12 @@ class Source:
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
 
-        The cokernel is that of ``number_of_points``: vectors of i + 2 functions on the section, i =
-        ``hyperplanes``, modulo the relations. A relation is a multiple of the vector of the
-        derivatives of i + 2 general forms with respect to one variable.
-
-        k and v are not proportional where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D
-        is bijective on the part of the cokernel that lives there, and a high power of D is zero on
-        the rest. So the rank of this power on the cokernel is the number of points. It is the rank
-        of the relations together with all multiples of the power, each in one entry of a vector
-        with zeros in the others, less the rank of the relations.
-
-        On n hyperplanes there are finitely many points, all with D ≠ 0, and functions on them have
-        as many dimensions as there are points.
+        The cokernel is that of ``number_of_points``. k and v are not proportional where D = k_1 v_2
+        − k_2 v_1 is not zero. Multiplication with D is bijective on the part of the cokernel that
+        lives there, and a high power of D is zero on the rest: so the rank of this power on the
+        cokernel is the number of points. It is the rank of the relations together with all
+        multiples of the power, each in one entry of a vector with zeros in the others, less the
+        rank of the relations. On n hyperplanes all points have D ≠ 0.
         """
         restriction, spanning = self._slice(hyperplanes)
         function_dimension = int(restriction.ncols())  # of functions on the section
@@ -190,12 +163,7 @@ class Source:
         return (rank_with_powers - rank_of(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
-        """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms.
-
-        The restriction is a matrix, (monomials of the multidegree) × (basis of the functions on the
-        section by the hyperplanes). The forms span a general linear space of hyperplanes, of
-        dimension i + 1.
-        """
+        """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms."""
         random = unpredictable()
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
@@ -204,10 +172,9 @@ class Source:
     def _relations(self, spanning: Sequence[Form], restriction: Any) -> list[list[int]]:
         """The relations, modulo which the cokernel is that of vectors of functions, as rows.
 
-        A vector has a function on the section for each form in ``spanning``. A relation is a
-        monomial times the vector of ∂ℓ/∂x for these forms ℓ and one variable x. Its row has the
-        coefficients of the first function, then those of the second, and so on, in the basis of the
-        functions on the section that belongs to the columns of ``restriction``.
+        A relation is a monomial times the vector of ∂ℓ/∂x for the forms ℓ in ``spanning`` and one
+        variable x. Its row has the coefficients of the first function, then of the second, and so
+        on.
         """
         # For each form a matrix whose rows are monomials times derivatives of the form. Row j has
         # the same monomial and the same variable for all forms.
@@ -223,10 +190,8 @@ class Source:
     def _multiples_of_determinant(self) -> Any:
         """The multiples in the multidegree of the e-th power of D = k_1 v_2 − k_2 v_1, in rows.
 
-        e is DETERMINANT_POWER. The result is a matrix of FLINT with a row for each monomial that
-        the power is multiplied by, and a column for each monomial of the multidegree. By the
-        binomial theorem the power is Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s. The factors
-        of Y are those of k, q and V, with the numbers 0, 1, 2.
+        By the binomial theorem it is Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s, e =
+        DETERMINANT_POWER. The factors of Y are k, q and V, with the numbers 0, 1, 2.
         """
         e = DETERMINANT_POWER
         degree_of_k, degree_of_q, degree_of_V = self.degree
@@ -247,9 +212,8 @@ class Source:
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
 
-        A_pi is the variable 2 p + i of the factor of A; or, if A = k qᵀ, it is k_p q_i with the
-        variables p and i of two factors. V_kq is the variable 2 k + q of the last factor. The
-        summands A_pi V_kq and A_qi V_kp of a coordinate have the same random coefficient.
+        A_pi is the variable 2 p + i of the factor of A; or, if A = k qᵀ, it is k_p q_i. V_kq is the
+        variable 2 k + q of the last factor.
         """
         form: Form = {}
         pairs = list(combinations_with_replacement(range(2), 2))
@@ -267,11 +231,10 @@ class Source:
     def _restriction(self, equations: Sequence[Form]) -> Any:
         """The matrix that takes functions of the multidegree to functions on a section of Y.
 
-        The section is where the forms ``equations`` are zero. The matrix has a row for each
-        monomial, and a column for each element of a basis of the functions on the section, where
-        the multiples of the equations are zero. Take the reduced echelon form of the matrix of
-        these multiples. Each of its rows expresses the monomial in which it begins by monomials in
-        which no row begins: these monomials are the basis.
+        It has a row for each monomial, and a column for each element of a basis of the functions
+        where the forms ``equations`` are zero. Each row of the reduced echelon form of the
+        multiples of the equations expresses the monomial in which it begins by monomials in which
+        no row begins: these are the basis.
         """
         size = len(self.column_of)
         reduced, rank = matrix(self._multiples_of(equations), size).rref()
@@ -301,11 +264,8 @@ class Source:
         return multiples
 
     def _derivatives(self, form: Form) -> Any:
-        """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
-
-        There is a row for each variable and each monomial that the derivative is multiplied by, in
-        an order that is the same for all forms. A derivative with respect to a variable of a factor
-        has the degree 0 in the variables of this factor, and 1 in those of each other factor.
+        """The multiples, in the multidegree, of the derivatives of a form, in an order common to
+        all forms.
         """
         rows = []
         for factor, size in enumerate(self.sizes):
@@ -326,8 +286,7 @@ class Source:
 def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[dict[int, int], int]]:
     """The terms of the derivative of a multilinear form with respect to one variable of a factor.
 
-    They come from the terms of the form that have this variable, by leaving it out. A term is a
-    pair of its variables, {number of a factor: number of a variable of it}, and its coefficient.
+    A term is ({number of a factor: number of a variable of it}, coefficient).
     """
     terms = []
     for variables, coefficient in form.items():
@@ -339,9 +298,8 @@ def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[di
 
 
 def leading_columns(reduced: Any, rank: int) -> list[int]:
-    """The columns in which the rows of a reduced echelon form begin, in increasing order.
-
-    ``rank`` is the number of the rows that are not zero; they are the first ones.
+    """The columns in which the ``rank`` rows of a reduced echelon form begin, in
+    increasing order.
     """
     leading = []
     column = 0
@@ -354,10 +312,8 @@ def leading_columns(reduced: Any, rank: int) -> list[int]:
 
 
 def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> list[list[int]]:
-    """All vectors with one of these functions as an entry, and zero as all other entries.
-
-    A function is given by its coefficients in a basis. A vector has so many ``entries``; its row
-    has the coefficients of the first entry, then those of the second, and so on.
+    """All vectors with one of these functions as an entry, and zero as all other entries,
+    as rows.
     """
     vectors = []
     for place, function in product(range(entries), functions):
@@ -376,10 +332,7 @@ def rank_of(rows: Sequence[Sequence[int]]) -> int:
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
-    """The monomials of a multidegree in factors with ``sizes`` variables.
-
-    Both sequences have an entry for each factor of Y.
-    """
+    """The monomials of a multidegree in factors with ``sizes`` variables."""
     monomials_of_factors = []
     for size, e in zip(sizes, degree, strict=True):
         monomials_of_factors.append(list(combinations_with_replacement(range(size), e)))
@@ -387,10 +340,7 @@ def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
 
 
 def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Monomial:
-    """The product of a monomial and variables, at most one of each factor.
-
-    ``variables`` is {number of a factor: number of a variable of it}.
-    """
+    """The product of a monomial and variables, {number of a factor: number of a variable of it}."""
     by_factor = list(monomial)
     for factor, variable in variables.items():
         by_factor[factor] = tuple(sorted((*by_factor[factor], variable)))
@@ -398,10 +348,8 @@ def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Mono
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The FLINT matrix modulo PRIME with these rows, {column: entry}, and ``size`` columns.
-
-    Entries are reduced modulo the prime, and those that a row leaves out are zero. Without rows the
-    matrix has one row of zeros, as FLINT needs one.
+    """The matrix modulo PRIME with these rows and ``size`` columns; one row of zeros
+    without rows.
     """
     found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
     for number, row in enumerate(rows):

@@ -14,6 +14,7 @@ import pytest
 from m2bridge import SingleLayerAttention
 from m2bridge.certificates import conditions
 from m2bridge.certificates.wording import Words
+from m2bridge.checker import global_verdict
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.families.attention import hypotheses
 from m2bridge.families.attention.all_sizes import family, predictions
@@ -258,7 +259,9 @@ def test_a_wrong_value_in_the_table_is_refuted_by_program_and_checker(
         if wrong.orbits:
             found = checker._verdict_at_orbits(wrong, case, evidence, points)
         else:
-            found = checker._global_verdict(wrong, case, evidence, with_slices=False)
+            seen = checker._observed_in_case(wrong.observable, case, evidence)
+            hypothesis = checker.failing_hypothesis(wrong, case)
+            found = global_verdict(wrong, hypothesis, checker.predicted(wrong, case), seen)
         decision = compare(statement, observed).decision
         assert found["verdict"] == decision
         outcomes.add(decision)

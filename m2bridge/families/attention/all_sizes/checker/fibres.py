@@ -77,13 +77,13 @@ def evidence() -> list[Json]:
 
 @cache
 def ideal(base: BaseCase) -> Basis:
-    """The ideal of the fibre over the representative (A, V) of a base case, in the unknowns z.
+    """The ideal of the fibre over the representative (A, V) of a base case: a reduced Gröbner basis
+    in z.
 
     The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. All other weights
-    follow from z; the equations say that each coordinate of their function is that of the
-    representative. The rank of A' need not be limited: where column i of A is zero, l'_i v'_1 =
-    l_i v_1 = 0 with v'_1 ≠ 0, so column i of A' is zero as well; so are rows of V'
-    (docs/all-sizes.md#lemma-fibre-equations). The reduced Gröbner basis of the ideal is returned.
+    follow from z; the equations say that each coordinate is that of the representative. The rank of
+    A' need not be limited: where column i of A is zero, l'_i v'_1 = l_i v_1 = 0 with v'_1 ≠ 0, so
+    column i of A' is zero as well; so are rows of V' (docs/all-sizes.md#lemma-fibre-equations).
     """
     orbit, d = base
     r, s, _ = orbit
@@ -101,12 +101,7 @@ def ideal(base: BaseCase) -> Basis:
 
 
 def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
-    """Whether the fibre ideal of a base case is of this kind: POINT, TWO_POINTS or SQUARES.
-
-    The ideal is for POINT that of the point z_q = V_1q of the representative (A, V), for TWO_POINTS
-    (z_2² − z_2, z_3, …, z_d), and for SQUARES that of all products of two unknowns. Two ideals are
-    the same exactly if their reduced Gröbner bases are.
-    """
+    """Whether the fibre ideal of a base case is of this kind: POINT, TWO_POINTS or SQUARES."""
     orbit, d = base
     context = ring(d - 1)
     z = context.gens()
@@ -125,8 +120,7 @@ def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
 def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
     """The reduced Gröbner basis of an ideal, the largest leading terms first.
 
-    It is unique up to factors. FLINT makes the coefficients coprime integers; here the leading one
-    becomes positive. ``context`` is the ring of the polynomials.
+    FLINT makes the coefficients coprime integers; here the leading one becomes positive.
     """
     # some of the polynomials may be numbers, as zero is
     generators = [context.constant(1) * f for f in polynomials]
@@ -143,11 +137,8 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
 
 
 def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The key that puts polynomials in graded reverse lexicographic order of their leading terms.
-
-    ``terms`` has the terms [exponents, coefficient] of a polynomial, the leading one first. A
-    larger degree is a larger key; for equal degrees the last exponent that differs decides, where
-    the smaller exponent is the larger key.
+    """The key that puts polynomials in graded reverse lexicographic order of their
+    leading terms.
     """
     exponents, _ = terms[0]
     return sum(exponents), [-e for e in reversed(exponents)]
@@ -163,9 +154,8 @@ IS_SIZE = "1 <= d and 1 <= dp and 1 <= a"
 
 
 def is_orbit(r: str, s: str, m: str) -> str:
-    """The condition that three numbers of these names are an orbit of the size d, dp, a.
-
-    Source: docs/mathematics.md#proposition-orbits.
+    """The condition that numbers of these names are an orbit
+    (docs/mathematics.md#proposition-orbits).
     """
     return (
         f"{IS_SIZE} and 1 <= {r} <= a and {r} <= d and 1 <= {s} <= dp and {s} <= d"
@@ -184,17 +174,15 @@ def sizes(condition: str = EVERY) -> isl.Set:
 
 
 def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
-    """The orbits of all sizes with a property, each with its size.
-
-    With ``more``, such as ", x, y", they are orbits together with further numbers, such as places.
+    """The orbits of all sizes with a property; with ``more``, such as ", x, y", and further
+    numbers.
     """
     return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
 
 
 def forget_numbers(some_set: isl.Set, first: int, count: int) -> isl.Set:
-    """The projection of a set that forgets ``count`` of the numbers of each element.
-
-    These are the numbers from ``first`` on, counted from 0.
+    """The projection of a set that forgets ``count`` of the numbers of each element, from ``first``
+    on.
     """
     return some_set.project_out(isl.dim_type.set, first, count)
 
@@ -234,15 +222,8 @@ STRATA: dict[str, dict[BaseCase, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Fibres:
-    """The kinds of the fibres over all orbits.
-
-    Parameters
-    ----------
-    evidence : list of dict
-        The entry of a certificate for each stratum.
-    one, two, many : isl.Set
-        The orbits whose fibre is one reduced point; two reduced points; and one point that is not
-        reduced, of length d.
+    """The entry of a certificate for each stratum; and the orbits whose fibre is one reduced point,
+    two reduced points, and one point that is not reduced, of length d.
     """
 
     evidence: list[Json]
@@ -255,10 +236,8 @@ class Fibres:
 def fibres() -> Fibres:
     """The fibres over all orbits, by the four strata of ``STRATA``, which contain every orbit once.
 
-    Over r ≥ 2, and over r = 1, s ≥ 2, the fibre is one reduced point. Over r = s = 1, where A = k
-    qᵀ and V = h vᵀ, it is one point of length d if k and v are multiples of each other (m = 1), and
-    two reduced points if they are not (m = 0). ``_stratum`` proves each of these from ideals of
-    base cases; ContradictionError if something is not so (theorem-fibres in docs/all-sizes.md).
+    ``_stratum`` proves each of these from ideals of base cases; ContradictionError if something is
+    not so (theorem-fibres in docs/all-sizes.md).
     """
     evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
     # the sets of orbits of the four conditions, in the order of STRATA; k and v are ``alike``
@@ -277,27 +256,26 @@ def fibres() -> Fibres:
 
 
 def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
-    """The fibre over the orbits of a stratum, as a certificate has it, from its base cases.
+    """The fibre over the orbits of a stratum, as a certificate has it, from {base case: kind of
+    ideal}.
 
-    The entry has the length and the number of points of the fibre, the base cases that some places
-    look like ("ideals"), and how many sets of such places there are ("patterns"); ``bases`` is
-    {base case: the kind of its ideal}. Where some places look like a base case, the fibre ideal
-    contains the ideal of the base case, in the unknowns of these places
-    (``_orbits_with_places_like``). There are three kinds of strata:
+    Where some places look like a base case, the fibre ideal contains the ideal of the base case, in
+    the unknowns of these places. There are three kinds of strata:
 
     * All base cases have one point. If each place of each orbit is among places like one of them,
       the unknown of the place is determined, so the fibre is the representative, reduced.
     * Else r = s = 1. Each equation has the unknowns of two places at most, so the fibre ideal is
-      the sum of the ideals of base cases at all single places and pairs of places, all of which
-      have to look like a base case. If these ideals have all monomials of degree two, the fibre
-      ideal has all of them, and its length is d: that of 1 and the d − 1 unknowns.
+      the sum of the ideals of base cases at all single places and pairs of places. If these have
+      all monomials of degree two, the length is d: that of 1 and the d − 1 unknowns.
     * If z² = z is in one of these ideals, there has to be a place with this equation in each orbit.
       Each other place makes a pair with this place, and the ideal of the pair says that the other
       unknown is zero. What the other pairs say follows, and there are two points.
-
-    ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
-    _check_ideals(bases)
+    for base, kind in bases.items():
+        if not has_ideal_of_kind(base, kind):
+            raise ContradictionError(
+                f"the ideal of {label(base)} is not what the theorem about fibres needs"
+            )
     # {base case: sets of orbits together with places that look like it}
     places_like = {base: _orbits_with_places_like(condition, base) for base in bases}
     like_any = [places for of_base in places_like.values() for places in of_base]
@@ -313,7 +291,9 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     else:
         # The third kind: ((1, 1, 0), 2) is the base case with z² = z at its only place.
         _check_places_and_pairs(condition, like_any)
-        _check_covered(orbits(condition), map(_forget_place, places_like[(1, 1, 0), 2]))
+        with_two_points = places_like[(1, 1, 0), 2]
+        without_place = [forget_numbers(places, ORBIT_LENGTH, 1) for places in with_two_points]
+        _check_covered(orbits(condition), without_place)
         _check_exchange()
         length, points = "2", 2
     return {
@@ -325,20 +305,9 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     }
 
 
-def _check_ideals(bases: dict[BaseCase, str]) -> None:
-    """Raise ContradictionError unless the ideal of each base case is of the kind given with it."""
-    for base, kind in bases.items():
-        if not has_ideal_of_kind(base, kind):
-            raise ContradictionError(
-                f"the ideal of {label(base)} is not what the theorem about fibres needs"
-            )
-
-
 def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set]) -> None:
-    """Raise ContradictionError unless each place of each orbit of a stratum is determined.
-
-    ``condition`` is that of the stratum. ``like_points`` are sets of orbits together with places
-    that look like a base case with one point, which determines the unknowns of all these places.
+    """Raise ContradictionError unless each place of each orbit of a stratum is in one of these
+    sets.
     """
     determined: list[isl.Set] = []
     for places in like_points:
@@ -348,10 +317,8 @@ def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set])
 
 
 def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> None:
-    """Raise ContradictionError unless all single places and pairs of places look like a base case.
-
-    The places are those of the orbits of a stratum with this condition. ``like_bases`` are sets of
-    orbits together with one or two places that look like a base case.
+    """Raise ContradictionError unless all places and pairs of places of a stratum look like a base
+    case.
     """
     single_places = []
     pairs_of_places = []
@@ -364,21 +331,14 @@ def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> No
     _check_covered(orbits(f"{condition} and 0 < x < y < d", ", x, y"), pairs_of_places)
 
 
-def _forget_place(places: isl.Set) -> isl.Set:
-    """The orbits of a set of orbits together with one place."""
-    return forget_numbers(places, ORBIT_LENGTH, 1)
-
-
 def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case.
 
-    ``condition`` is the property. The places are rows of A and columns of V, as many as the base
-    case has unknowns. The equation of the coordinate c_{k,i,p,q} depends only on entries at the
-    places 1, p, q, in the columns 1, i of A and the rows 1, k of V. So where the entries at place 1
-    and these places, in as many of the first columns of A and rows of V as the base case has, are
-    those of the base case up to the order of the places, its equations are among those of the
-    fibre: the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by machine). There
-    is a set for each order of the places that makes a difference, if it is not empty.
+    The equation of c_{k,i,p,q} depends only on entries at the places 1, p, q, in the columns 1, i
+    of A and the rows 1, k of V. So where the entries at place 1 and these places, in as many of the
+    first columns of A and rows of V as the base case has, are those of the base case up to the
+    order of the places, the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by
+    machine). There is a set for each order that makes a difference.
     """
     (r, s, _), d = base
     places = [f"x{j}" for j in range(1, d)]
@@ -401,11 +361,8 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
 
 
 def _condition_on_entries(base: BaseCase, places: Iterable[str], order: Iterable[int]) -> str:
-    """The condition for the entries at some places to be those of a base case.
-
-    ``places`` are the names of the places, and ``order`` has for each the place of the base case
-    that it looks like. They are compared in the first r columns of A and s rows of V, for the base
-    case (r, s, m); place 1 looks like place 1.
+    """The condition for the entries at some places to be those of a base case, in this order of its
+    places; place 1 looks like place 1.
     """
     (r, s, m), _ = base
     A, V = cases.representative((r, s, m))
@@ -414,30 +371,18 @@ def _condition_on_entries(base: BaseCase, places: Iterable[str], order: Iterable
     for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
         # A and V of the base case have only their nonzero entries
         for i in range(r):
-            value = A.get((place_in_base, i), 0)
-            conditions.append(_entry_condition("A", place, str(i), value))
+            is_one = entry("A", place, str(i))
+            conditions.append(is_one if A.get((place_in_base, i)) else f"not {is_one}")
         for k in range(s):
-            value = V.get((k, place_in_base), 0)
-            conditions.append(_entry_condition("V", str(k), place, value))
+            is_one = entry("V", str(k), place)
+            conditions.append(is_one if V.get((k, place_in_base)) else f"not {is_one}")
     return " and ".join(conditions)
-
-
-def _entry_condition(matrix: str, row: str, column: str, value: int) -> str:
-    """The condition for an entry of the representative of (r, s, m) to be ``value``, 0 or 1.
-
-    ``matrix`` is "A" or "V"; row and column are numbers, or names of places, from 0 on.
-    """
-    is_one = entry(matrix, row, column)
-    if value:
-        return is_one
-    return f"not {is_one}"
 
 
 def entry(matrix: str, row: str, column: str) -> str:
     """The condition for an entry of A or V, at the representative of (r, s, m), to be 1.
 
-    ``matrix`` is "A" or "V"; row and column are numbers, or names of places. With indices from 0
-    on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
+    With indices from 0 on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
     e_{r + k − m} for m ≤ k < s; for m = 0 the first row is e_0 + e_r.
     """
     if matrix == "A":
@@ -454,11 +399,7 @@ def _place_count(places: isl.Set) -> int:
 
 
 def _keep_one_place(places: isl.Set, index: int) -> isl.Set:
-    """The orbits together with one of their places, that with this index from 0 on.
-
-    A point of the set has ORBIT_LENGTH coordinates for an orbit with its size, and then one for
-    each place. The other places are projected away: first those after it, then those before it.
-    """
+    """The orbits together with one of their places, that with this index from 0 on."""
     first_after = ORBIT_LENGTH + index + 1
     up_to_it = forget_numbers(places, first_after, places.n_dim() - first_after)
     return forget_numbers(up_to_it, ORBIT_LENGTH, index)
@@ -476,10 +417,8 @@ def _check_covered(whole: isl.Set, covering: Iterable[isl.Set]) -> None:
 def _check_exchange() -> None:
     """Raise ContradictionError unless the points over (1, 1, 0) are those of Theorem 3.2.
 
-    By Theorem 3.2 of the paper by Henry, Marchetti and Kohn they are (A, V) = (k qᵀ, h vᵀ), here
-    with q = h = e_1, and (v qᵀ, h kᵀ). They differ only at the one place with the equation z² = z,
-    which is V_12 = 1 in the representative; at all other places z_q = 0 for both. So d = 2, which
-    has this place alone, shows which the two points are for all d.
+    They differ only at the one place with the equation z² = z, which is V_12 = 1 in the
+    representative; so d = 2, which has this place alone, shows which the two points are for all d.
     """
     representative = cases.representative((1, 1, 0))
     exchanged = cases.exchange_vectors(representative)

@@ -22,13 +22,10 @@ from m2bridge.families.attention.checker import case as cases
 def check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
-    Three of them are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
-    of real ones without real weights, and products determine functions. The others are identities
-    of polynomials in d, d' and α:
+    Three of them are in case.py. The others are identities of polynomials in d, d' and α:
 
-    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1.
     * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
-      the dimension, so the closure is singular there.
+      the dimension d² − (d − α)² + d d' − 1, so the closure is singular there.
     * For α = d' = 1, at symmetric matrices of rank one, tangent vectors span d(d + 1)/2 + d − 1
       dimensions. These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
     * There are more coordinates than the dimension for d ≥ 2, as for d = 2 + u and d' = 1 + w the
@@ -58,31 +55,21 @@ def check_identities() -> None:
 
 
 def _twice_codimension(d: Any, dp: Any) -> Any:
-    """Twice the codimension of the closure for α = d, where the closure is largest.
-
-    That is twice the number d' d · d(d + 1)/2 of coordinates less twice the dimension.
-    """
+    """Twice the codimension of the closure for α = d, where the closure is largest."""
     return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
 
 
 def where_kernels_are_small() -> str:
     """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
 
-    The kernel is that of the differential of the map on the desingularization Y, the set of all
-    (W, A, V) with the columns of A in W, of dimension α. The codimension is that of the preimage of
-    the orbit in Y. Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α); so the
-    preimage has this much larger dimension than the orbit, and the kernel contains the tangent
-    vectors of the Grassmannian. The codimension, less the dimension of the Grassmannian, is (α −
-    r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative.
-
-    * Where the fibre is reduced the kernel has no other vectors. For r = α it is zero; for r < α
-      the square is positive, and the kernel smaller than the codimension.
-    * At (1, 1, 1), where the fibre is not reduced, the kernel has d − 1 dimensions more. So the
-      difference is (α − 1)² + (d − 1)(d' − 1), which is positive unless α = d' = 1
-      (docs/all-sizes.md#proposition-consequences, 10).
-
-    The condition is a text that isl reads. ContradictionError if the polynomials are not equal, or
-    a factor is negative at some orbit.
+    The codimension is that of the preimage of the orbit in Y, the set of all (W, A, V) with the
+    columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian of dimension (α −
+    r)(d − α), whose tangent vectors are in the kernel. The codimension, less its dimension, is (α −
+    r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative. Where the fibre is reduced
+    the kernel has no other vectors. At (1, 1, 1), where it is not, the kernel has d − 1 dimensions
+    more, so the difference is (α − 1)² + (d − 1)(d' − 1), positive unless α = d' = 1
+    (docs/all-sizes.md#proposition-consequences, 10). ContradictionError if the polynomials are not
+    equal, or a factor is negative at some orbit.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
     # Dimensions of weights, both for the orbit and for the closure; those of functions are one

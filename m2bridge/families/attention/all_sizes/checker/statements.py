@@ -77,16 +77,9 @@ WORDS = wording(FOLDER / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where an observable is true.
+    """Where an observable is true: the orbits, or the sizes, as far as ``known`` has the size.
 
-    Parameters
-    ----------
-    true : isl.Set
-        The orbits, or the sizes, for which it is true; of no meaning outside ``known``.
-    known : isl.Set
-        The sizes for which it is known whether, or at which orbits, it is true.
-    about : isl.Set
-        The orbits that it is a property of; of no meaning if it is one of sizes.
+    ``about`` are the orbits that it is a property of.
     """
 
     true: isl.Set
@@ -95,11 +88,10 @@ class Seen:
 
 
 def where_observed(observable: str) -> Seen:
-    """Where an observable is true: a ``Seen``, with the sizes for which this is known.
+    """Where an observable is true.
 
-    Polar degrees, which take longer than all others, are computed only if ``observable`` is about
-    them. "polar_integrals" is the observable of former words on polar degrees, which are about
-    birational maps only: all sizes but α = d' = 1 < d.
+    Polar degrees take longer than all others. "polar_integrals" is the observable of former words
+    on them, which are about birational maps only: all sizes but α = d' = 1 < d.
     """
     if observable == "polar_degrees":
         return polar_degrees()
@@ -112,16 +104,11 @@ def where_observed(observable: str) -> Seen:
 
 @cache
 def observed_by_fibres() -> Mapping[str, Seen]:
-    """For each observable but the polar degrees where it is true, by the fibres over all orbits.
+    """For each observable but numbers and polar degrees where it is true, by the fibres over all
+    orbits.
 
-    The fibre over the dense orbit says whether the map is birational or two-to-one. An observable
-    is not known for the sizes outside ``known``, where this is given.
-
-    * "critical" and "boundary" are true where the fibre is not reduced.
-    * "singular" is known where the map is birational (:func:`_singular_orbits_if_birational`), and
-      for α = d' = 1 < d, where it is two-to-one (:func:`_singular_orbits_if_symmetric`).
-    * "special_fibre_points" is about fibres with more points than the generic one: with two points
-      where the generic one has one. Where it has two no fibre has more.
+    "critical" and "boundary" are true where the fibre is not reduced; "special_fibre_points" is
+    about fibres with more points than the generic one, and true where there are two.
     """
     check_identities()
     found = fibres()
@@ -167,7 +154,7 @@ def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
 
 
 def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Set:
-    """The singular orbits over sizes for which the map is birational, those of ``birational``.
+    """The singular orbits over sizes for which the map is birational.
 
     A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the source
     is singular (docs/mathematics.md#theorem-smooth).
@@ -177,11 +164,11 @@ def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Se
 
 
 def _singular_orbits_if_symmetric(symmetric: isl.Set) -> isl.Set:
-    """The singular orbits over the sizes ``symmetric``, those with α = d' = 1 < d.
+    """The singular orbits over the sizes with α = d' = 1 < d.
 
-    There functions are products of a vector and a symmetric matrix k vᵀ + v kᵀ of rank at most two.
-    Its rank is one exactly at the orbit :data:`SQUARE`. That is singular for d ≥ 3; for d = 2 no
-    orbit of nonzero functions is (docs/mathematics.md#proposition-singular-symmetric).
+    Functions are products of a vector and a symmetric matrix of rank at most two. Its rank is one
+    exactly at :data:`SQUARE`, which is singular for d ≥ 3; for d = 2 no orbit of nonzero functions
+    is (docs/mathematics.md#proposition-singular-symmetric).
     """
     over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
     return orbits(SQUARE).intersect(over_large_symmetric)
@@ -198,13 +185,12 @@ COMPARED = (
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    The stated numbers are integrals. By two theorems they are the polar degrees where the map is
-    birational and the kernel of the differential small (docs/polar-degrees.md#theorem-polar), and
-    for α = d' = 1, where the map is two-to-one (theorem-polar-symmetric): these sizes are
-    ``known``. For the sizes of COMPARED the integrals are computed by a second method,
-    localization. A size for which they differ is not in ``true``. Where it is cheap, points in
-    general slices are counted, too, modulo primes; where the same conditions hold they are no more
-    than the polar degree (proposition-slices). A size for which only these differ is not ``known``.
+    By two theorems the stated integrals are the polar degrees where the map is birational and the
+    kernel of the differential small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1
+    (theorem-polar-symmetric): these sizes are ``known``. For the sizes of COMPARED the integrals
+    are computed by localization, too; a size for which they differ is not ``true``. Where it is
+    cheap, points in general slices are counted modulo primes; a size for which only these differ is
+    not known.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -230,8 +216,7 @@ def polar_degrees() -> Seen:
 def dense_orbits() -> isl.Set:
     """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    The orbits in the closure of an orbit are those for which none of r, s and r + s − m =
-    dim(L + U) is larger. Each size has one orbit whose closure contains all others
+    The orbits in the closure of an orbit are those for which none of these is larger
     (docs/mathematics.md#proposition-orbits).
     """
     is_other_orbit = is_orbit("R", "S", "M")
@@ -266,8 +251,7 @@ def in_isl(condition: str) -> str:
 def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     """The content of a certificate on the listed statements: verdicts, and the evidence.
 
-    ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
-    the observables with a verdict other than UNDECIDED, each once.
+    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
     """
     # raises unless the base locus is empty and the family of boundary points is as it should be
     check_identities()
@@ -312,15 +296,10 @@ QUESTIONS = {words.key: statement for words in STATED}
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The comparison of prediction and observation, for all sizes whatever the hypotheses.
+    """The sizes for which a statement is false, not known to be true, or about nothing
+    (``vacuous``).
 
-    Parameters
-    ----------
-    false, unknown, vacuous : isl.Set
-        The sizes for which the statement is false; for which that is not known; for which it is
-        vacuous, about nothing at all.
-    wrong : isl.Set or None
-        The orbits where the statement is false; None if it is about sizes.
+    ``wrong`` are the orbits where it is false; None if it is about sizes.
     """
 
     false: isl.Set
@@ -329,11 +308,7 @@ class Compared:
     wrong: isl.Set | None
 
     def verdict_on(self, where: isl.Set) -> str:
-        """The verdict on the statement for the sizes of the set ``where``.
-
-        REFUTED if it is false for one of them; else UNDECIDED if that is not known for one of them;
-        else CONFIRMED.
-        """
+        """The verdict on the statement for the sizes of the set ``where``."""
         if not where.intersect(self.false).is_empty():
             return "REFUTED"
         if not where.intersect(self.unknown).is_empty():
@@ -357,9 +332,8 @@ def _compare(words: Words, observable: str) -> Compared:
 
     A statement is about orbits if ``found.true`` has orbits: about those in ``found.about`` for
     which its condition holds. It is wrong at the known orbits, or sizes, in the symmetric
-    difference of ``found.true`` and what it says; and it is false for the sizes over which there is
-    such an orbit. Sizes outside ``found.known`` are unknown, and those with no orbit that the
-    statement is about are vacuous, and then not unknown.
+    difference of ``found.true`` and what it says, and false for the sizes over which there is such
+    an orbit.
     """
     if observable == OBSERVABLE_OF_TYPES:
         false = sizes_with_wrong_types(in_isl(words.value))
@@ -410,11 +384,7 @@ def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
 
 
 def _verdict(words: Words, observable: str) -> Json:
-    """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
-
-    These sizes decide the verdict. For those where a hypothesis is the first to fail,
-    ``not_applicable`` says where the conclusion is true nevertheless.
-    """
+    """The verdict on a statement: refuted if it is false for a size with all its hypotheses."""
     compared = _compare(words, observable)
     applies, fails_first = _split_by_hypotheses(words.assumes)
     not_applicable = []
@@ -439,14 +409,8 @@ def _verdict(words: Words, observable: str) -> Json:
 
 
 class SplitSizes(NamedTuple):
-    """All sizes, split by the hypotheses of a statement.
-
-    Parameters
-    ----------
-    applies : isl.Set
-        The sizes where all hypotheses hold.
-    fails_first : dict of str to isl.Set
-        For each hypothesis, by its name, the sizes where it is the first to fail.
+    """The sizes where all hypotheses of a statement hold, and for each those where it
+    fails first.
     """
 
     applies: isl.Set
@@ -487,11 +451,9 @@ def text(size_set: isl.Set) -> str:
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
     """The counterexample of a certificate: the first of the sizes ``false``, and one of its orbits.
 
-    The orbit is None for a statement about sizes, where ``wrong`` is None. Else it is, among the
-    orbits of the size in ``wrong``, the last (r, s, m) of the largest dimension, with weights over
-    it. For the observable "singular" there are two numbers: the dimension of the closure, and a
-    lower bound for the tangent dimension. Weights and numbers are those of the checker of single
-    cases, for this case.
+    It is, among the orbits of the size in ``wrong``, the last of the largest dimension, with
+    weights over it; for "singular" there are two numbers. Both come from the checker of single
+    cases.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -514,12 +476,7 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
 
 
 def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
-    """The facts at the orbit of the largest dimension among the orbits of a case in a set.
-
-    ``facts_at_orbits`` has the facts at all orbits of the case, each with an "orbit" and its
-    "dimension". Of several orbits of this dimension the last (r, s, m) is taken. At least one orbit
-    of the case is in ``orbit_set``.
-    """
+    """The facts at the last orbit of the largest dimension among the orbits of a case in a set."""
     in_set = []
     for facts in facts_at_orbits:
         numbers = ", ".join(map(str, (case.d, case.d_out, case.a, *facts["orbit"])))

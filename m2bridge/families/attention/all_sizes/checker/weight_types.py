@@ -35,10 +35,7 @@ def types(condition: str) -> isl.Set:
 
 
 def sizes_with_wrong_types(stated: str) -> isl.Set:
-    """The sizes with a type that is exposed and not stated to be, or the other way round.
-
-    ``stated`` is the condition for a type to be exposed by the statement.
-    """
+    """The sizes with a type that is exposed and not stated to be, or the other way round."""
     exposed = exposed_types()
     stated_types = types(stated)
     wrong = exposed.subtract(stated_types).union(stated_types.subtract(exposed))
@@ -46,13 +43,13 @@ def sizes_with_wrong_types(stated: str) -> isl.Set:
 
 
 def exposed_types() -> isl.Set:
-    """The types that are exposed: those where a difference of two dimensions is zero.
+    """The types for which the rank of the differential is the dimension of the functions with the
+    row spaces of K and Q.
 
-    It is the difference of the rank of the differential and the dimension of the functions with the
-    row spaces of K and Q. Where fibres are reduced it is κ² + λ² − κλ + δε + mn, a sum of terms
-    that are not negative. At (1, 1, 1) the rank is smaller by d − 1 where the fibre is not reduced,
-    and mn = d − 1 is left out of the sum. ContradictionError if the polynomial is different, or a
-    fibre is not reduced elsewhere.
+    Where fibres are reduced the difference is κ² + λ² − κλ + δε + mn, a sum of terms that are not
+    negative. At (1, 1, 1) the rank is smaller by d − 1 where the fibre is not reduced, and mn = d −
+    1 is left out. ContradictionError if the polynomial is different, or a fibre is not reduced
+    elsewhere.
     """
     _check_difference_of_dimensions()
     # the types over the orbits whose fibre is not reduced, with any ranks k and q: these are the
@@ -72,8 +69,7 @@ def exposed_types() -> isl.Set:
 def _check_difference_of_dimensions() -> None:
     """Raise ContradictionError unless the difference of dimensions is κ² + λ² − κλ + δε + mn.
 
-    The first three terms together are not negative: four times them are (2κ − λ)² + 3λ². The
-    difference is that where fibres are reduced.
+    The first three terms are not negative: four times them are (2κ − λ)² + 3λ².
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
     # the sizes and the ranks in these variables
@@ -102,8 +98,7 @@ def dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: An
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
     The choices are: L ∩ U, then L and U that contain it (``subspaces``), then A and V with these
-    spaces, up to scaling. Then the row spaces of K and Q, which contain those of Aᵀ and A, are
-    points of Grassmannians of dimensions (k − r)(d − k) and (q − r)(d − q).
+    spaces, up to scaling; then the row spaces of K and Q, which contain those of Aᵀ and A.
     """
     subspaces = m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     orbit = subspaces + r * d + s * dp - 1
