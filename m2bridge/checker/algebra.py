@@ -134,6 +134,18 @@ def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
     return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
 
 
+def matrix_modulo(
+    rows: Sequence[Mapping[Any, int]], columns: Sequence[Any], prime: int = PRIME
+) -> flint.nmod_mat:
+    """The matrix modulo a prime with these rows, each a map from labels of columns to entries."""
+    number = {label: j for j, label in enumerate(columns)}
+    matrix = flint.nmod_mat(len(rows), len(columns), prime)
+    for i, row in enumerate(rows):
+        for label, x in row.items():
+            matrix[i, number[label]] = x
+    return matrix
+
+
 def ring(variables: int, order: str = "degrevlex") -> flint.fmpz_mpoly_ctx:
     """A polynomial ring over ZZ in a number of variables, of which the first is the largest."""
     return flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering[order])
@@ -334,8 +346,7 @@ def is_cohen_macaulay(
         if len(rows) * monomial_count > MAX_MATRIX_ENTRIES:
             return False
         columns = sorted(set(chain.from_iterable(rows)))
-        entries = [[row.get(column, 0) for column in columns] for row in rows]
-        ideal_dimension = rank_modulo(entries) if columns else 0
+        ideal_dimension = matrix_modulo(rows, columns).rank()
         if monomial_count - ideal_dimension != expected_dimension:
             return False
     return True

@@ -91,6 +91,11 @@ def base_ideals_script() -> Script:
     l v of two linear forms is zero only if l or v is; ``family_without_real_points`` and
     ``family_tends_to_the_orbit``, about the family of functions near the boundary.
     """
+    cases = []
+    for base in BASE_CASES:
+        # columns of A and rows of V that are not zero, as texts in the language of Macaulay2
+        nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
+        cases.append((base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))))
     values = {
         # of the base locus and the family
         "d": 2,
@@ -104,15 +109,9 @@ def base_ideals_script() -> Script:
         "zeros": "{}",
         # the function to which the family tends
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-        "cases": [_program_values(base) for base in BASE_CASES],
+        "cases": cases,
     }
     return render("all_sizes", libraries=("wire", "fibres"), values=values)
-
-
-def _program_values(base: BaseCase) -> tuple[Any, ...]:
-    """The values of a base case for the template: (case, columns of A, rows of V, unknowns)."""
-    nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
-    return base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))
 
 
 # The base case to whose orbit the family of boundary points tends.

@@ -40,12 +40,7 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     base_ideals_script,
 )
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
-from m2bridge.families.attention.all_sizes.predictions import (
-    PREDICTIONS,
-    Conclusion,
-    Hypothesis,
-    Prediction,
-)
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.all_sizes.size_sets import (
     FALSE_AS_PRINTED,
     NOWHERE,
@@ -61,7 +56,6 @@ from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbi
 from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
-from m2bridge.ideals.program import ReducedGroebnerBasis as GroebnerBasis
 from m2bridge.limits import clock, performed_within_limit
 from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
@@ -98,7 +92,10 @@ class AllSizes(AllSizesResult):
     def evidence(self) -> dict[str, Any]:
         """Return the fibres and ideals, for ``json.dumps``."""
         return {
-            "fibres": [_fibre_json(stratum) for stratum in self.strata],
+            "fibres": [
+                asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
+                for stratum in self.strata
+            ],
             "base_locus_empty": self.basis.base_locus_empty,
             "boundary_family": self.basis.boundary_family,
             "ideals": ideals_json(self.basis),
@@ -111,28 +108,17 @@ class AllSizes(AllSizesResult):
         in the language of isl.
         """
         partition = {}
-        for name, parts in self._partitions():
-            partition[name] = {
+        for verdict in self.verdicts:
+            assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
+            partition[verdict.name] = {
                 answer: {"words": integer_sets.words(where), "isl": integer_sets.text(where)}
-                for answer, where in parts.items()
+                for answer, where in verdict.extent.partition().items()
             }
         return {
             "engine": {"version": self.engine_version or None},
             **AllSizesResult.to_json(self),
             "partition": partition,
         }
-
-    def _partitions(self) -> list[tuple[str, dict[str, isl.Set]]]:
-        """Return for each verdict the name of its statement, and its sets of sizes by the answers.
-
-        The answers are "true", "false", "not decided", "vacuous" and "does not apply". The sets of
-        sizes with these answers are disjoint, and together all sizes (:meth:`SizeSets.partition`).
-        """
-        listed = []
-        for verdict in self.verdicts:
-            assert isinstance(verdict.extent, SizeSets), "the extent of every verdict here"
-            listed.append((verdict.name, verdict.extent.partition()))
-        return listed
 
     def to_sheet(self) -> Sheet:
         """Return the computed data, the verdicts, and for each verdict the sizes by its answers."""
@@ -193,28 +179,19 @@ class AllSizes(AllSizesResult):
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
 
 
-def _fibre_json(stratum: Stratum) -> Json:
-    """The fields of a stratum by name; "ideals" has the names of the base cases."""
-    return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
-
-
 def ideals_json(basis: ComputedCases) -> list[Json]:
-    """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order."""
-    return [
-        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials_json(ideal)}
-        for base, ideal in sorted(basis.ideals.items())
-    ]
+    """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order.
 
-
-def _polynomials_json(ideal: GroebnerBasis) -> list[list[list[Any]]]:
-    """The polynomials of a Gröbner basis, that with the largest leading monomial first."""
-    listed = sorted(ideal, key=_leading_monomial_in_order, reverse=True)
-    return [_terms_json(terms) for terms in listed]
-
-
-def _terms_json(terms: Any) -> list[list[Any]]:
-    """The terms of a polynomial, each as [exponents, text of the coefficient]."""
-    return [[list(monomial), str(coefficient)] for monomial, coefficient in terms]
+    The polynomial with the largest leading monomial is first; a term is [exponents, coefficient].
+    """
+    listed = []
+    for base, ideal in sorted(basis.ideals.items()):
+        polynomials = [
+            [[list(monomial), str(coefficient)] for monomial, coefficient in terms]
+            for terms in sorted(ideal, key=_leading_monomial_in_order, reverse=True)
+        ]
+        listed.append({**base.orbit.to_json(), "d": base.d, "groebner_basis": polynomials})
+    return listed
 
 
 def _leading_monomial_in_order(terms: Any) -> tuple[int, list[int]]:
@@ -292,7 +269,17 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
     for hypothesis in prediction.hypotheses:
         satisfied = integer_sets.sizes(hypothesis.condition)
         fails_first = applies.subtract(satisfied)
-        outside.append(_sizes_where_not_applicable(conclusion, fails_first, hypothesis))
+        decided = conclusion.restricted_to(fails_first)
+        outside.append(
+            NotApplicable(
+                sizes=fails_first,
+                reason=hypothesis.reason,
+                holds_for=decided.true,
+                fails_for=decided.false,
+                undecided_for=decided.unknown,
+                added=hypothesis.added,
+            )
+        )
         applies = applies.intersect(satisfied)
     # all hypotheses hold for the sizes that are left in ``applies``
     decided = conclusion.restricted_to(applies)
@@ -309,21 +296,6 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
     )
 
 
-def _sizes_where_not_applicable(
-    conclusion: Conclusion, size_set: isl.Set, hypothesis: Hypothesis
-) -> NotApplicable:
-    """The sizes ``size_set``, where a hypothesis fails, and whether the conclusion holds there."""
-    decided = conclusion.restricted_to(size_set)
-    return NotApplicable(
-        sizes=size_set,
-        reason=hypothesis.reason,
-        holds_for=decided.true,
-        fails_for=decided.false,
-        undecided_for=decided.unknown,
-        added=hypothesis.added,
-    )
-
-
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
     """The first of the sizes for which a statement is false, ``false``, and what shows it there.
 
@@ -337,9 +309,14 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
     orbit = _largest_orbit_in(conclusion.wrong, model)
     A, V = [[list(row) for row in matrix] for matrix in representative(orbit, model)]
-    numbers = {}
+    numbers: dict[str, int | None] = {}
     if prediction.observable == "singular":
-        numbers = _numbers_at_singular_orbit(orbit, model)
+        # what tangent vectors show at each orbit; the dense one has the dimension of the closure
+        tangents = orbit_tangents(model, equations=False)
+        numbers = {
+            "dimension": tangents[generic_orbit(model)].dimension,
+            "tangent_dimension_at_least": tangents[orbit].known.lower,
+        }
     return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
 
 
@@ -353,14 +330,6 @@ def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
         if integer_sets.contains(orbit_set, size_and_orbit):
             in_set.append(orbit)
     return max(in_set, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
-
-
-def _numbers_at_singular_orbit(orbit: Orbit, model: SingleLayerAttention) -> dict[str, int | None]:
-    """The dimension of the closure, and a lower bound for the tangent dimension at the orbit."""
-    # what tangent vectors show at each orbit; the dense one has the dimension of the closure
-    tangents = orbit_tangents(model, equations=False)
-    dimension = tangents[generic_orbit(model)].dimension
-    return {"dimension": dimension, "tangent_dimension_at_least": tangents[orbit].known.lower}
 
 
 @computation

@@ -132,7 +132,11 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     is not what the theorem needs, or a place is left out.
     """
     for condition, selections in DETERMINED.items():
-        _check_every_place_is_last(condition, selections)
+        # each x in 2, …, d is the last place of one of the selections: there z_x is determined
+        is_place = f"{IS_ORBIT} and {condition} and 2 <= x and x <= d"
+        all_places = isl.Set(f"{{ [{ORBIT}, x] : {is_place} }}")
+        determined = union([selection.last_places() for selection in selections])
+        _check_nothing_left_out(all_places.subtract(determined))
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_nothing_left_out(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
@@ -149,15 +153,6 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     )
     strata.append(_stratum(NOT_PROPORTIONAL, bases, length="2", points=2))
     return tuple(strata)
-
-
-def _check_every_place_is_last(condition: str, selections: tuple[Selection, ...]) -> None:
-    """Raise ContradictionError unless each x in 2, …, d is the last place of one of the
-    selections.
-    """
-    all_places = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
-    determined = union([selection.last_places() for selection in selections])
-    _check_nothing_left_out(all_places.subtract(determined))
 
 
 def _check_nothing_left_out(missing: isl.Set) -> None:
@@ -188,7 +183,19 @@ def _base_cases_of_patterns(
     patterns: set[Pattern] = set()
     for selection in selections:
         patterns |= selection.patterns()
-    return [_find_base_case(pattern, ideals, needed) for pattern in patterns]
+    needed_cases = [base for base, ideal in ideals.items() if ideal == needed(base)]
+    bases = []
+    for pattern in patterns:
+        # with its places in another order, the first one fixed, a pattern belongs to the same ideal
+        # with unknowns renamed
+        reordered = set(pattern.reorderings())
+        base = next((base for base in needed_cases if base.pattern in reordered), None)
+        if base is None:
+            raise ContradictionError(
+                f"no base case has the pattern {pattern} and the ideal that the theorem needs"
+            )
+        bases.append(base)
+    return bases
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
@@ -199,19 +206,6 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
         points=points,
         patterns=len(bases),
         ideals=tuple(sorted(set(bases))),
-    )
-
-
-def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
-    """A base case with this pattern, up to the order of places, and with the needed ideal."""
-    # With its places in another order, the first one fixed, a pattern belongs to the same ideal
-    # with unknowns renamed.
-    reordered_patterns = set(pattern.reorderings())
-    for base, ideal in ideals.items():
-        if ideal == needed(base) and base.pattern in reordered_patterns:
-            return base
-    raise ContradictionError(
-        f"no base case has the pattern {pattern} and the ideal that the theorem needs"
     )
 
 

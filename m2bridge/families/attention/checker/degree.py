@@ -10,6 +10,7 @@ projective variety, P(V) the projective space of all d' × d matrices V, and P(D
 source of the map f, whose image is "the closure" of a case. Coordinates are bilinear in A and V.
 """
 
+from collections.abc import Sequence
 from math import comb
 
 import flint
@@ -72,11 +73,14 @@ def degree_by_values(d: int, alpha: int) -> int:
     is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D
     and with the leading coefficient deg / D!.
     """
-    D = alpha * (2 * d - alpha) - 1
-    total = 0
-    for n in range(D + 1):
-        total += (-1) ** (D - n) * comb(D, n) * determinantal_dimension(d, alpha, n)
-    return total
+    dimension = alpha * (2 * d - alpha)
+    return last_difference([determinantal_dimension(d, alpha, n) for n in range(dimension)])
+
+
+def last_difference(h: Sequence[int]) -> int:
+    """The D-th difference Σ (−1)^(D − n) C(D, n) h(n) of h(0), …, h(D)."""
+    D = len(h) - 1
+    return sum((-1) ** (D - n) * comb(D, n) * value for n, value in enumerate(h))
 
 
 def section_points(case: Case) -> int:

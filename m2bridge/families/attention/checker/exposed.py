@@ -28,7 +28,7 @@ verdicts, the evidence, and the lemmas that are taken on trust. A Difference say
 stored differs. WORDS has the sentences of certificates, of words.toml.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
-from m2bridge.checker.algebra import PRIME, rank, ring
+from m2bridge.checker.algebra import PRIME, matrix_modulo, rank, ring
 from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import (
@@ -335,7 +335,7 @@ class Expansion:
         self.indices: list[Any] = [
             (k, i, p, q) for k, i, (p, q) in product(range(case.d_out), range(case.d), pairs)
         ]
-        self.D = _modulo(self.rows, self.indices)
+        self.D = matrix_modulo(self.rows, self.indices)
         # FLINT's square matrix has a basis of the kernel in its first columns, then zeros
         kernel, _ = self.D.nullspace()
         random = unpredictable()
@@ -358,15 +358,15 @@ class Expansion:
                     for i, j in (positions, positions[::-1]):
                         value = hessian[i].get(j, 0) + self.nu[index] * coefficient
                         hessian[i][j] = value
-        H = _modulo(hessian, range(len(self.entries)))
+        H = matrix_modulo(hessian, range(len(self.entries)))
         directions: list[dict[Entry, int]] = []
         for x in tangents(self.weights, self.head):
             direction: dict[Entry, int] = {}
             for name, matrix in x.items():
                 direction |= {(name, i, j): value for (i, j), value in matrix.items()}
             directions.append(direction)
-        T = _modulo(directions, self.entries)
-        form = T * (_modulo(weighted, self.indices) * self.D.transpose() - H)
+        T = matrix_modulo(directions, self.entries)
+        form = T * (matrix_modulo(weighted, self.indices) * self.D.transpose() - H)
         return int(form.rank())
 
     def matrices_on_a(self) -> list[list[Function]]:
@@ -419,14 +419,4 @@ def _terms(polynomial: Any) -> list[tuple[tuple[int, ...], int]]:
         if sum(exponents) <= 2:
             positions = tuple(i for i, exponent in enumerate(exponents) if exponent)
             found.append((positions, int(coefficient)))
-    return found
-
-
-def _modulo(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
-    """The matrix modulo the prime with these rows, each a map from labels of columns to entries."""
-    number = {label: j for j, label in enumerate(columns)}
-    found = flint.nmod_mat(len(rows), len(columns), PRIME)
-    for i, row in enumerate(rows):
-        for label, x in row.items():
-            found[i, number[label]] = x
     return found

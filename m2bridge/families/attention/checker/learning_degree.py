@@ -25,13 +25,14 @@ of words.toml; ``listed`` are the statements that a certificate lists.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
+from math import prod
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.checker import global_verdict, statements
+from m2bridge.checker import algebra, global_verdict, statements
 from m2bridge.checker.draws import random_prime, unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
@@ -237,7 +238,7 @@ class Quotient:
         return int((w.transpose() * A)[0, 0])
 
 
-def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
+def numerator(case: Case, target: Sequence[int], prime: int) -> Any:
     """The form N of degree 6 modulo a prime with F = N/q³, from values of F at random v.
 
     Each value F(v) gives an equation N(v) − x q³F(v) = 0, linear in the coefficients of N and in x.
@@ -256,8 +257,8 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         v = [random.randrange(prime) for _ in range(case.d)]
         value_times_cube = quotient.value_times_cube(v)
         if value_times_cube is not None:
-            values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
-            equations.append([*values_of_monomials, -value_times_cube % prime])
+            values = [prod(map(pow, v, exponent)) % prime for exponent in exponents]
+            equations.append([*values, -value_times_cube % prime])
     if len(equations) < number_of_equations:
         raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
     kernel, nullity = flint.nmod_mat(equations, prime).nullspace()
@@ -267,7 +268,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
     inverse = pow(x, -1, prime)
     coefficients = [y * inverse % prime for y in solution]
-    return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
+    return ring_of_forms(case.d, prime).from_dict(dict(zip(exponents, coefficients, strict=True)))
 
 
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
@@ -279,7 +280,10 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     DEGREES; TooExpensiveError if none of these decides.
     """
     N = numerator(case, target, prime)
-    counting = Counting(critical_equations(N, case.d, prime), prime)
+    q = squared_norm(N.context())
+    # g_j = q ∂_j N − 3 N ∂_j q, whose common zeros with q ≠ 0 are the critical points of N/q³
+    equations = [q * N.derivative(j) - 3 * N * q.derivative(j) for j in range(case.d)]
+    counting = Counting(equations)
     two_degrees_before: int | None = None  # h(degree − 2, POWER); there is none at first
     for degree in DEGREES:
         dimension = counting.dimension(degree, POWER)
@@ -290,36 +294,14 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     raise TooExpensiveError("evidence.primes", f"not all points were found modulo {prime}")
 
 
-def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
-    """The forms g_j = q ∂_j N − 3 N ∂_j q of degree 7 in v_1, …, v_d modulo a prime, for
-    each v_j.
-    """
-    equations = []
-    for j in range(d):
-        # q ∂_j N
-        g_j = dict(multiply_forms(derivative(N, j), squared_norm(d), prime))
-        for exponents, x in N.items():
-            # the term of −3 N ∂_j q = −6 v_j N that comes from the term x · (monomial) of N
-            raised_exponents = raise_exponent(exponents, j, 1)
-            g_j[raised_exponents] = (g_j.get(raised_exponents, 0) - 6 * x) % prime
-        equations.append({exponents: x for exponents, x in g_j.items() if x})
-    return equations
-
-
-class IdealInDegree(NamedTuple):
-    """Forms that span the ideal I in one degree, and the dimension of their span."""
-
-    forms: list[Form]
-    dimension: int
-
-
 class Counting:
     """The ideal I of the critical equations g_1, …, g_d modulo a prime, degree by degree."""
 
-    def __init__(self, equations: Sequence[Form], prime: int) -> None:
-        self.equations, self.prime = equations, prime
-        self.d = len(equations)
-        self.ideal_by_degree: dict[int, IdealInDegree] = {}
+    def __init__(self, equations: Sequence[Any]) -> None:
+        self.equations = equations
+        self.ring = equations[0].context()
+        # by degree: the multiples of the equations by monomials, and the dimension of their span
+        self.multiples: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
         """The dimension h of the forms f of a degree modulo those with f q^power in I, q = v·v.
@@ -327,90 +309,33 @@ class Counting:
         If all products f q^power are added to I, the dimension of I in their degree grows by h.
         """
         degree_of_products = degree + 2 * power
-        ideal = self._ideal(degree_of_products)
-        q_to_power: Form = {(0,) * self.d: 1}
-        for _ in range(power):
-            q_to_power = multiply_forms(q_to_power, squared_norm(self.d), self.prime)
-        factors = monomials(self.d, degree)
-        products = [multiply_by_monomial(q_to_power, factor) for factor in factors]
-        return self._rank([*ideal.forms, *products], degree_of_products) - ideal.dimension
-
-    def _ideal(self, degree: int) -> IdealInDegree:
-        """I in a degree, spanned by the multiples of the equations, of degree 7, by monomials; it
-        is kept.
-        """
-        if degree not in self.ideal_by_degree:
-            multiples: list[Form] = []
-            for equation in self.equations:
-                factors = monomials(self.d, degree - 7)
-                multiples += [multiply_by_monomial(equation, factor) for factor in factors]
-            dimension = self._rank(multiples, degree)
-            self.ideal_by_degree[degree] = IdealInDegree(multiples, dimension)
-        return self.ideal_by_degree[degree]
+        d = self.ring.nvars()
+        if degree_of_products not in self.multiples:
+            multiples = list(algebra.multiples(self.equations, degree_of_products, d))
+            rank = self._rank(multiples, degree_of_products)
+            self.multiples[degree_of_products] = multiples, rank
+        multiples, dimension_of_ideal = self.multiples[degree_of_products]
+        q_to_power = squared_norm(self.ring) ** power
+        products = list(algebra.multiples([q_to_power], degree_of_products, d))
+        return self._rank([*multiples, *products], degree_of_products) - dimension_of_ideal
 
     def _rank(self, forms: Sequence[Form], degree: int) -> int:
         """The dimension of the span of forms of one degree, modulo the prime."""
-        columns = {exponents: j for j, exponents in enumerate(monomials(self.d, degree))}
-        matrix = flint.nmod_mat(len(forms), len(columns), self.prime)
-        for row, form in enumerate(forms):
-            for exponents, x in form.items():
-                matrix[row, columns[exponents]] = x
-        return int(matrix.rank())
+        columns = list(monomials(self.ring.nvars(), degree))
+        return int(algebra.matrix_modulo(forms, columns, self.ring.modulus()).rank())
 
 
 def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """Yield the exponents of each monomial of a degree in some variables; none for a negative
-    degree.
-    """
-    if degree >= 0:
-        for factors in combinations_with_replacement(range(variables), degree):
-            yield tuple(map(factors.count, range(variables)))
+    """Yield the exponents of each monomial of a degree in some variables."""
+    for factors in combinations_with_replacement(range(variables), degree):
+        yield tuple(map(factors.count, range(variables)))
 
 
-def monomial_value(v: Sequence[int], exponents: Exponents, prime: int) -> int:
-    """The value of a monomial at v, modulo a prime."""
-    value = 1
-    for x, exponent in zip(v, exponents, strict=True):
-        value = value * pow(x, exponent, prime) % prime
-    return value
+def ring_of_forms(d: int, prime: int) -> Any:
+    """The ring of polynomials in v_1, …, v_d modulo a prime."""
+    return flint.nmod_mpoly_ctx.get(("v", d), modulus=prime, ordering=flint.Ordering.degrevlex)
 
 
-def squared_norm(d: int) -> Form:
+def squared_norm(ring: Any) -> Any:
     """The form q = v·v = v_1² + … + v_d²."""
-    q: dict[Exponents, int] = {}
-    for j in range(d):
-        exponents_of_square = tuple(2 if i == j else 0 for i in range(d))  # of v_j²
-        q[exponents_of_square] = 1
-    return q
-
-
-def raise_exponent(exponents: Exponents, j: int, power: int) -> Exponents:
-    """The exponents of a monomial times v_j^power, where ``power`` may be −1."""
-    return (*exponents[:j], exponents[j] + power, *exponents[j + 1 :])
-
-
-def derivative(form: Form, j: int) -> Form:
-    """The derivative ∂/∂v_j of a form; its coefficients are not reduced modulo the prime."""
-    found = {}
-    for exponents, x in form.items():
-        if exponents[j] > 0:  # else the monomial does not depend on v_j
-            found[raise_exponent(exponents, j, -1)] = exponents[j] * x
-    return found
-
-
-def multiply_by_monomial(form: Form, monomial: Exponents) -> Form:
-    """A form times a monomial."""
-    found = {}
-    for exponents, x in form.items():
-        sums = map(sum, zip(exponents, monomial, strict=True))
-        found[tuple(sums)] = x
-    return found
-
-
-def multiply_forms(first: Form, second: Form, prime: int) -> Form:
-    """The product of two forms, with coefficients reduced modulo the prime."""
-    found: dict[Exponents, int] = {}
-    for monomial, x in second.items():
-        for exponents, y in multiply_by_monomial(first, monomial).items():
-            found[exponents] = (found.get(exponents, 0) + x * y) % prime
-    return found
+    return sum((v_j**2 for v_j in ring.gens()), ring.constant(0))

@@ -20,7 +20,7 @@ from m2bridge.checker import algebra
 from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import Case, images
-from m2bridge.families.attention.checker.degree import MAX_HILBERT_VALUES
+from m2bridge.families.attention.checker.degree import MAX_HILBERT_VALUES, last_difference
 from m2bridge.families.attention.checker.schur import partitions, schur_dimension
 
 
@@ -110,12 +110,8 @@ def degree_by_values(d: int, rank: int) -> int:
     Cohen–Macaulay with a negative a-invariant (Hochster, Roberts; Knop, J. Algebra 127, 1989), and
     h is a polynomial for all n ≥ 0, of degree D and with the leading coefficient deg / D!.
     """
-    D = _dimension_of_forms(d, rank) - 1
-    total = 0
-    for n in range(D + 1):
-        value = 0
-        for shape in partitions(n, rank, n):
-            doubled = tuple(2 * part for part in shape)
-            value += schur_dimension(doubled, d)
-        total += (-1) ** (D - n) * comb(D, n) * value
-    return total
+    h = []
+    for n in range(_dimension_of_forms(d, rank)):
+        doubled = [tuple(2 * part for part in shape) for shape in partitions(n, rank, n)]
+        h.append(sum(schur_dimension(shape, d) for shape in doubled))
+    return last_difference(h)

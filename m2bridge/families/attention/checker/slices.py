@@ -26,22 +26,20 @@ d' = 1 V = vᵀ.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations_with_replacement, product
-from math import comb
+from itertools import chain, combinations_with_replacement, islice, product
+from operator import add
 from random import Random
 from typing import Any
 
 import flint
 
-from m2bridge.checker.algebra import PRIME
+from m2bridge.checker.algebra import PRIME, matrix_modulo
 from m2bridge.checker.draws import unpredictable
 from m2bridge.families.attention.checker.case import Case
 
-Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
-# a multilinear form: coefficients, by one variable of each factor
-Form = dict[tuple[int, ...], int]
-# a row of a matrix: {column: entry}, without zeros
-Row = dict[int, int]
+Exponents = tuple[int, ...]  # of all variables, factor by factor
+# a row of a matrix: {monomial: coefficient}
+Row = dict[Exponents, int]
 
 DETERMINANT_POWER = 2
 """The power of D that is taken, where a high enough one kills the part of the cokernel that lives
@@ -117,9 +115,37 @@ class Source:
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
-    def column_of(self) -> dict[Monomial, int]:
-        """The column that each monomial of the multidegree has in the matrices of this class."""
-        return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
+    def monomials(self) -> list[Exponents]:
+        """The monomials of the multidegree, the columns of the matrices of this class."""
+        return self._monomials_of(self.degree)
+
+    @cached_property
+    def ring(self) -> Any:
+        """The ring of polynomials in the variables of all factors, modulo PRIME."""
+        ordering = flint.Ordering.degrevlex
+        return flint.nmod_mpoly_ctx.get(("x", sum(self.sizes)), modulus=PRIME, ordering=ordering)
+
+    @property
+    def variables(self) -> list[list[Any]]:
+        """The variables of each factor."""
+        unknowns = iter(self.ring.gens())
+        return [list(islice(unknowns, size)) for size in self.sizes]
+
+    def _monomials_of(self, degree: Sequence[int]) -> list[Exponents]:
+        """The exponents of the monomials of a multidegree."""
+        of_factors = []
+        for size, e in zip(self.sizes, degree, strict=True):
+            chosen = combinations_with_replacement(range(size), e)
+            of_factors.append([tuple(map(one.count, range(size))) for one in chosen])
+        return [tuple(chain.from_iterable(parts)) for parts in product(*of_factors)]
+
+    def _multiples(self, polynomial: Any, degree: Sequence[int]) -> list[Row]:
+        """The multiples of a polynomial, by monomials of a multidegree, in their order."""
+        terms = [(exponents, int(c)) for exponents, c in polynomial.to_dict().items()]
+        return [
+            {tuple(map(add, exponents, monomial)): c for exponents, c in terms}
+            for monomial in self._monomials_of(degree)
+        ]
 
     def number_of_points(self, hyperplanes: int) -> int:
         """The number δ_i of points of Y on i general hyperplanes where a further one is tangent.
@@ -157,19 +183,28 @@ class Source:
         if hyperplanes == self.dimension:
             return function_dimension // 2
         relations = self._relations(spanning, restriction)
-        powers_on_section = (self._multiples_of_determinant() * restriction).tolist()
-        powers_in_an_entry = vectors_with_one_entry(powers_on_section, len(spanning))
+        e = DETERMINANT_POWER
+        degree_of_k, degree_of_q, degree_of_V = self.degree
+        k, _, v = self.variables
+        power = (k[0] * v[1] - k[1] * v[0]) ** e
+        multiples = self._multiples(power, (degree_of_k - e, degree_of_q, degree_of_V - e))
+        powers_on_section = matrix_modulo(multiples, self.monomials) * restriction
+        powers_in_an_entry = []
+        for place, function in product(range(len(spanning)), powers_on_section.tolist()):
+            before = [0] * (place * function_dimension)
+            after = [0] * ((len(spanning) - 1 - place) * function_dimension)
+            powers_in_an_entry.append([*before, *map(int, function), *after])
         rank_with_powers = rank_of([*relations, *powers_in_an_entry])
         return (rank_with_powers - rank_of(relations)) // 2
 
-    def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
+    def _slice(self, hyperplanes: int) -> tuple[Any, list[Any]]:
         """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms."""
         random = unpredictable()
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
         return self._restriction(equations), spanning
 
-    def _relations(self, spanning: Sequence[Form], restriction: Any) -> list[list[int]]:
+    def _relations(self, spanning: Sequence[Any], restriction: Any) -> list[list[int]]:
         """The relations, modulo which the cokernel is that of vectors of functions, as rows.
 
         A relation is a monomial times the vector of ∂ℓ/∂x for the forms ℓ in ``spanning`` and one
@@ -187,48 +222,23 @@ class Source:
             relations.append(relation)
         return relations
 
-    def _multiples_of_determinant(self) -> Any:
-        """The multiples in the multidegree of the e-th power of D = k_1 v_2 − k_2 v_1, in rows.
-
-        By the binomial theorem it is Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s, e =
-        DETERMINANT_POWER. The factors of Y are k, q and V, with the numbers 0, 1, 2.
-        """
-        e = DETERMINANT_POWER
-        degree_of_k, degree_of_q, degree_of_V = self.degree
-        degree_of_multiplier = [degree_of_k - e, degree_of_q, degree_of_V - e]  # D has no q
-        k_1_v_2 = {0: 0, 2: 1}  # {number of a factor: number of a variable of it}
-        k_2_v_1 = {0: 1, 2: 0}
-        rows = []
-        for monomial in monomials(self.sizes, degree_of_multiplier):
-            row: Row = {}
-            for s in range(e + 1):
-                multiple = monomial
-                for variables in [k_1_v_2] * (e - s) + [k_2_v_1] * s:
-                    multiple = multiply_by_variables(multiple, variables)
-                row[self.column_of[multiple]] = (-1) ** s * comb(e, s)
-            rows.append(row)
-        return matrix(rows, len(self.column_of))
-
-    def _general_form(self, random: Random) -> Form:
+    def _general_form(self, random: Random) -> Any:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
 
         A_pi is the variable 2 p + i of the factor of A; or, if A = k qᵀ, it is k_p q_i. V_kq is the
         variable 2 k + q of the last factor.
         """
-        form: Form = {}
+        *of_A, V = self.variables
+        form = self.ring.constant(0)
         pairs = list(combinations_with_replacement(range(2), 2))
-        outputs = range(self.sizes[-1] // 2)
-        has_factors_of_k_and_q = len(self.sizes) == 3
-        for k, i, (p, q) in product(outputs, range(2), pairs):
+        for k, i, (p, q) in product(range(len(V) // 2), range(2), pairs):
             coefficient = random.randrange(1, PRIME)
-            for row_of_a, column_of_v in {(p, q), (q, p)}:  # one pair only if p = q
-                variables_of_a: tuple[int, ...] = (2 * row_of_a + i,)
-                if has_factors_of_k_and_q:
-                    variables_of_a = (row_of_a, i)
-                form[*variables_of_a, 2 * k + column_of_v] = coefficient
+            for row, column in {(p, q), (q, p)}:  # one pair only if p = q
+                A_entry = of_A[0][2 * row + i] if len(of_A) == 1 else of_A[0][row] * of_A[1][i]
+                form += coefficient * A_entry * V[2 * k + column]
         return form
 
-    def _restriction(self, equations: Sequence[Form]) -> Any:
+    def _restriction(self, equations: Sequence[Any]) -> Any:
         """The matrix that takes functions of the multidegree to functions on a section of Y.
 
         It has a row for each monomial, and a column for each element of a basis of the functions
@@ -236,8 +246,13 @@ class Source:
         multiples of the equations expresses the monomial in which it begins by monomials in which
         no row begins: these are the basis.
         """
-        size = len(self.column_of)
-        reduced, rank = matrix(self._multiples_of(equations), size).rref()
+        size = len(self.monomials)
+        degree_of_multiplier = [e - 1 for e in self.degree]
+        multiples: list[Row] = []
+        for equation in equations:
+            multiples += self._multiples(equation, degree_of_multiplier)
+        # FLINT needs one row
+        reduced, rank = matrix_modulo(multiples or [{}], self.monomials).rref()
         leading = leading_columns(reduced, rank)
         basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
         restriction = flint.nmod_mat(size, len(basis), PRIME)
@@ -249,52 +264,19 @@ class Source:
                 restriction[leading_column, position] = -int(reduced[row, column])
         return restriction
 
-    def _multiples_of(self, equations: Sequence[Form]) -> list[Row]:
-        """The multiples of multilinear forms by monomials, in the multidegree of this source."""
-        degree_of_multiplier = [e - 1 for e in self.degree]
-        multiples = []
-        for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
-            multiple: Row = {}
-            # different terms become different monomials, so none is overwritten
-            for variables, coefficient in form.items():
-                variable_by_factor = dict(enumerate(variables))
-                term = multiply_by_variables(monomial, variable_by_factor)
-                multiple[self.column_of[term]] = coefficient
-            multiples.append(multiple)
-        return multiples
-
-    def _derivatives(self, form: Form) -> Any:
+    def _derivatives(self, form: Any) -> Any:
         """The multiples, in the multidegree, of the derivatives of a form, in an order common to
         all forms.
         """
-        rows = []
+        rows: list[Row] = []
+        first = 0  # the number of the first variable of the factor
         for factor, size in enumerate(self.sizes):
             degree_of_multiplier = [e - 1 for e in self.degree]
             degree_of_multiplier[factor] += 1
-            for variable in range(size):
-                terms = terms_of_derivative(form, factor, variable)
-                for monomial in monomials(self.sizes, degree_of_multiplier):
-                    row: Row = {}
-                    # different terms become different monomials, so none is overwritten
-                    for other_variables, coefficient in terms:
-                        term = multiply_by_variables(monomial, other_variables)
-                        row[self.column_of[term]] = coefficient
-                    rows.append(row)
-        return matrix(rows, len(self.column_of))
-
-
-def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[dict[int, int], int]]:
-    """The terms of the derivative of a multilinear form with respect to one variable of a factor.
-
-    A term is ({number of a factor: number of a variable of it}, coefficient).
-    """
-    terms = []
-    for variables, coefficient in form.items():
-        if variables[factor] == variable:
-            other_variables = dict(enumerate(variables))
-            del other_variables[factor]
-            terms.append((other_variables, coefficient))
-    return terms
+            for variable in range(first, first + size):
+                rows += self._multiples(form.derivative(variable), degree_of_multiplier)
+            first += size
+        return matrix_modulo(rows, self.monomials)
 
 
 def leading_columns(reduced: Any, rank: int) -> list[int]:
@@ -311,48 +293,9 @@ def leading_columns(reduced: Any, rank: int) -> list[int]:
     return leading
 
 
-def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> list[list[int]]:
-    """All vectors with one of these functions as an entry, and zero as all other entries,
-    as rows.
-    """
-    vectors = []
-    for place, function in product(range(entries), functions):
-        before = [0] * (place * len(function))
-        after = [0] * ((entries - 1 - place) * len(function))
-        vectors.append([*before, *map(int, function), *after])
-    return vectors
-
-
 def rank_of(rows: Sequence[Sequence[int]]) -> int:
     """The rank modulo PRIME of a matrix with these rows, of which there is at least one."""
     entries: list[int] = []
     for row in rows:
         entries += row
     return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
-
-
-def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
-    """The monomials of a multidegree in factors with ``sizes`` variables."""
-    monomials_of_factors = []
-    for size, e in zip(sizes, degree, strict=True):
-        monomials_of_factors.append(list(combinations_with_replacement(range(size), e)))
-    return list(product(*monomials_of_factors))
-
-
-def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Monomial:
-    """The product of a monomial and variables, {number of a factor: number of a variable of it}."""
-    by_factor = list(monomial)
-    for factor, variable in variables.items():
-        by_factor[factor] = tuple(sorted((*by_factor[factor], variable)))
-    return tuple(by_factor)
-
-
-def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The matrix modulo PRIME with these rows and ``size`` columns; one row of zeros
-    without rows.
-    """
-    found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
-    for number, row in enumerate(rows):
-        for column, coefficient in row.items():
-            found[number, column] = coefficient
-    return found

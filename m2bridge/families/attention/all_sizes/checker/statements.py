@@ -22,11 +22,10 @@ Kohn.
   orbit that it is about. It applies where its hypotheses hold, the first few of HYPOTHESES.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import islpy as isl
 
@@ -44,7 +43,6 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     SIZE,
     SIZE_LENGTH,
     SQUARE,
-    Fibres,
     Json,
     evidence,
     fibres,
@@ -115,8 +113,15 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     birational = sizes_of(dense_orbits().intersect(found.one))
     two_to_one = sizes_of(dense_orbits().intersect(found.two))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
-    singular = _singular_orbits_if_birational(found, birational)
-    singular_of_rank_one = _singular_orbits_if_symmetric(symmetric)
+    # A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the
+    # source is singular (docs/mathematics.md#theorem-smooth).
+    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    singular = singular.intersect(orbits_over(birational))
+    # For α = d' = 1 < d functions are products of a vector and a symmetric matrix of rank at most
+    # two. Its rank is one exactly at SQUARE, which is singular for d ≥ 3; for d = 2 no orbit of
+    # nonzero functions is (docs/mathematics.md#proposition-singular-symmetric).
+    large_symmetric = symmetric.intersect(sizes("d >= 3"))
+    singular_of_rank_one = orbits(SQUARE).intersect(orbits_over(large_symmetric))
     return {
         # at (1, 1, 1) the two weights of Theorem 3.2 are equal
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
@@ -151,27 +156,6 @@ def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
     birational = sizes_of(dense_orbits().intersect(found.one))
     two_to_one = sizes_of(dense_orbits().intersect(found.two))
     return [(birational, "D"), (two_to_one, "D // 2")]
-
-
-def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Set:
-    """The singular orbits over sizes for which the map is birational.
-
-    A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the source
-    is singular (docs/mathematics.md#theorem-smooth).
-    """
-    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
-    return singular.intersect(orbits_over(birational))
-
-
-def _singular_orbits_if_symmetric(symmetric: isl.Set) -> isl.Set:
-    """The singular orbits over the sizes with α = d' = 1 < d.
-
-    Functions are products of a vector and a symmetric matrix of rank at most two. Its rank is one
-    exactly at :data:`SQUARE`, which is singular for d ≥ 3; for d = 2 no orbit of nonzero functions
-    is (docs/mathematics.md#proposition-singular-symmetric).
-    """
-    over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
-    return orbits(SQUARE).intersect(over_large_symmetric)
 
 
 COMPARED = (
@@ -386,11 +370,16 @@ def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
 def _verdict(words: Words, observable: str) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses."""
     compared = _compare(words, observable)
-    applies, fails_first = _split_by_hypotheses(words.assumes)
+    applies = ALL  # where no hypothesis so far fails
     not_applicable = []
-    for name, size_set in fails_first.items():
-        reason = {"sizes": text(size_set), "hypothesis": WORDS.hypotheses[name]}
-        not_applicable.append(reason | compared.texts_of_parts(size_set))
+    for name in words.assumes:
+        if name == "several-tokens":  # none on sizes
+            continue
+        satisfied = sizes(in_isl(WORDS_OF_CASES.conditions[name]))
+        fails_first = applies.subtract(satisfied)
+        reason = {"sizes": text(fails_first), "hypothesis": WORDS.hypotheses[name]}
+        not_applicable.append(reason | compared.texts_of_parts(fails_first))
+        applies = applies.intersect(satisfied)
     refuted = applies.intersect(compared.false)
     undecided = applies.intersect(compared.unknown)
     counterexample = None
@@ -406,28 +395,6 @@ def _verdict(words: Words, observable: str) -> Json:
         "counterexample": counterexample,
         "not_applicable": not_applicable,
     } | compared.texts_of_parts(applies)
-
-
-class SplitSizes(NamedTuple):
-    """The sizes where all hypotheses of a statement hold, and for each those where it
-    fails first.
-    """
-
-    applies: isl.Set
-    fails_first: dict[str, isl.Set]
-
-
-def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
-    """All sizes, split by hypotheses one after the other; t ≥ 2 is none on sizes."""
-    applies = ALL  # where no hypothesis so far fails
-    fails_first = {}
-    for name in names:
-        if name == "several-tokens":
-            continue
-        satisfied = sizes(in_isl(WORDS_OF_CASES.conditions[name]))
-        fails_first[name] = applies.subtract(satisfied)
-        applies = applies.intersect(satisfied)
-    return SplitSizes(applies=applies, fails_first=fails_first)
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is

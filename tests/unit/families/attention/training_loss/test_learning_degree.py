@@ -142,7 +142,8 @@ def test_the_number_of_points_of_given_forms() -> None:
         {(0, 7, 0): 1, (0, 0, 7): prime - 1},
         {(7, 0, 0): 1, (0, 7, 0): prime - 1},
     ]
-    counting = checker.Counting(differences, prime)
+    ring = checker.ring_of_forms(3, prime)
+    counting = checker.Counting([ring.from_dict(terms) for terms in differences])
     assert counting.dimension(12, 1) == counting.dimension(12, 3) == counting.dimension(14, 1) == 49
 
 
