@@ -158,9 +158,10 @@ def inapplicable(listed: Sequence[Words], reason: str) -> Content:
 
 # Statements that take a computation of their own, which orbits do not decide.
 SEPARATE = {"hilbert", "generators", "generated", "exposed", "exposed-heads", "learning-degree"}
+# Those about the whole come first, as in the messages of former releases.
 QUESTIONS = {
     words.key: partial(statement, words.key)
-    for words in WORDS.statements
+    for words in sorted(WORDS.statements, key=lambda words: bool(words.orbits))
     if words.key not in SEPARATE
 }
 
