@@ -129,8 +129,8 @@ def degree_formula(shape: LayerSizes) -> int:
 
     Hypotheses: t ≥ 2. Let D_α be the d×d matrices of rank at most α. The parametrization P(D_α) ×
     P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1), birational onto its image, or
-    two-to-one when α = d' = 1 < d; so the degree is :func:`source_degree`, halved in that case. This
-    is not in the paper; it is proved in docs/mathematics.md.
+    two-to-one when α = d' = 1 < d; so the degree is :func:`source_degree`, halved in that case.
+    This is not in the paper; it is proved in docs/mathematics.md.
     """
     if is_birational(shape):
         return source_degree(shape)
