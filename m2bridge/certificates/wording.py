@@ -31,12 +31,13 @@ class Words:
     observable: str
     machine_checked: str = ""  # the part of it that is formally verified, and where
     version: int = 1  # of its first words, and one more for each later text or source
-    assumes: tuple[str, ...] = ()  # the names of its hypotheses, in the order of checks
-    # the hypotheses that its source prints; ``None`` if no source prints it in these words
+    # its formulas, in the language of conditions.py: the names of its hypotheses, in the order of
+    # checks, and of those that its source prints, None if no source prints it in these words
+    assumes: tuple[str, ...] = ()
     printed: tuple[str, ...] | None = None
-    orbits: str = ""  # the condition for an orbit that it is about; empty for the whole
-    value: str = ""  # the formula for what it predicts; empty if none is written
-    # for all sizes, the observable as yes or no, of which it says yes; empty for ``observable``
+    orbits: str = ""  # the condition for an orbit to be one that it is about; empty: the whole
+    value: str = ""  # the value that it predicts; empty if that is no formula
+    # for all sizes, the observable as yes or no, of which the statement says yes
     as_property: str = ""
 
 
@@ -56,7 +57,7 @@ class Wording:
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]  # why a statement does not apply if one fails
-    conditions: dict[str, str]  # the hypotheses themselves, as formulas
+    conditions: dict[str, str]  # when each of them holds
     lemmas: dict[str, str]  # words, with the place of the proof
     closure: dict[str, Any]  # what each method to compute a closure takes on trust
     phrases: dict[str, str]  # sets of cases in words, with the conditions that they abbreviate
@@ -174,8 +175,8 @@ def wording(path: Path) -> Wording:
         for name, former_texts in data.get(f"former-{kind}", {}).items():
             reworded |= dict.fromkeys(former_texts, data[kind][name])
     return Wording(
-        statements=tuple(_words(fields) for fields in data.get("statements", ())),
-        former=tuple(_words(fields) for fields in data.get("former", ())),
+        statements=tuple(map(_words, data.get("statements", ()))),
+        former=tuple(map(_words, data.get("former", ()))),
         reworded=reworded,
         former_sources=data.get("former-sources", {}),
         computed=computed,
