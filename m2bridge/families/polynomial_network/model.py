@@ -246,6 +246,9 @@ class PolynomialNetwork(DifferentiableModel):
         it is g for i = l. Then the derivative with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} is
         the product, entry by entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
         """
+        parameters, inputs, covectors, prime = self.checked_pullback(
+            parameters, inputs, covectors, prime
+        )
         gradients = []
         for x, g in zip(inputs, covectors, strict=True):
             gradient: list[int] = []

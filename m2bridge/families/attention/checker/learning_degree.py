@@ -311,7 +311,7 @@ class Counting:
         degree_of_products = degree + 2 * power
         d = self.ring.nvars()
         if degree_of_products not in self.multiples:
-            multiples = list(algebra.multiples(self.equations, degree_of_products, d))
+            multiples: list[Form] = list(algebra.multiples(self.equations, degree_of_products, d))
             rank = self._rank(multiples, degree_of_products)
             self.multiples[degree_of_products] = multiples, rank
         multiples, dimension_of_ideal = self.multiples[degree_of_products]

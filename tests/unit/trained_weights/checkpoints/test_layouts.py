@@ -728,7 +728,7 @@ def test_architectures() -> None:
     opt = {"model_type": "opt", "num_attention_heads": 16, "do_layer_norm_before": False}
     after = read_architecture(opt)
     assert after is not None
-    assert after.norm_place == "after"
+    assert after.norm_place == "post"
     for unknown in ({}, {"model_type": "gpt9"}, {"model_type": ["gpt2"], "n_head": 2}):
         assert read_architecture(unknown) is None
     without_number = read_architecture({"model_type": "gpt2"})

@@ -272,7 +272,7 @@ def test_numbers_of_architectures_are_those_of_their_configurations() -> None:
         esm = {"model_type": "esm", "num_attention_heads": 4, "position_embedding_type": positions}
         found = read_architecture(esm)
         assert found is not None
-        assert (found.norm_place, found.rotary) == ("before", rotary)
+        assert (found.norm_place, found.rotary) == ("pre", rotary)
 
 
 LLAMA = {f"model.layers.0.self_attn.{x}_proj.weight": drawn(D, D) for x in "qkvo"}
