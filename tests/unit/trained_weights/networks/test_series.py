@@ -7,13 +7,20 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import flint
 import numpy
 import pytest
 
 from m2bridge import weights
 from m2bridge.errors import TooLargeError
+from m2bridge.families.deep_attention.network import Reals
 from m2bridge.trained_weights.networks import series
-from m2bridge.trained_weights.networks.differential import EPSILON, AffineLayer
+from m2bridge.trained_weights.networks.differential import (
+    EPSILON,
+    TOKENS,
+    AffineLayer,
+    gradients_of,
+)
 from m2bridge.trained_weights.networks.series import differential_ranks, rank_near_zero
 
 
@@ -66,6 +73,63 @@ def test_ranks_are_those_in_balls(name: str) -> None:
     assert "balls" in ranks.method
     found = rank_near_zero(options["skip"], options["softmax"], layers, parameters)
     assert 0 < found == ranks.at_weights
+
+
+def form_of_outputs(layers: list[AffineLayer], entries: Any, X: Any, G: Any, skip: bool) -> float:
+    """A linear form of the outputs of lightning attention, as frameworks compute them."""
+    entries = iter(entries)
+    for one in layers:
+        Y = X
+        if one.norm:
+            Y = X - X.mean(axis=0) if one.norm == "layer" else X
+            Y = Y / numpy.sqrt((Y**2).mean(axis=0) + float(one.epsilon))
+            gamma, beta = (numpy.array(part, dtype=float) for part in (one.gamma, one.beta))
+            Y = gamma[:, None] * Y + beta[:, None]
+        Y = numpy.vstack([Y, numpy.ones(Y.shape[1])])
+        outputs = numpy.zeros_like(X)
+        for head in one.heads:
+            M = {}
+            for letter, rows in head.items():
+                M[letter] = numpy.array([[next(entries) for _ in row] for row in rows])
+            scores = (M["K"] @ Y).T @ (M["Q"] @ Y)
+            outputs = outputs + M["O"] @ M["V"] @ Y @ scores
+        bias = numpy.array([next(entries) for _ in one.output_bias])
+        X = outputs + bias[:, None] + (X if skip else 0)
+    return float((G * X).sum())
+
+
+@pytest.mark.parametrize("norm", ["", "layer", "rms"])
+@pytest.mark.parametrize("skip", [False, True])
+def test_gradients_are_the_derivatives_of_the_forward_pass(norm: str, skip: bool) -> None:
+    random = Random(7)
+    layers = [layer(random, norm=norm) for _ in range(2)]
+    drawn: list[float] = []
+
+    def draw() -> Any:
+        number = Fraction(random.randrange(-64, 64), 64)
+        drawn.append(float(number))
+        return read(number)
+
+    def read(number: Any) -> Any:
+        number = Fraction(number)
+        return flint.fmpq(number.numerator, number.denominator)
+
+    gradients = gradients_of(layers, skip=skip, numbers=Reals(), read=read, draw=draw)
+    gradient = [float(entry) for entry in next(gradients)]
+    X, G = (numpy.array(part).reshape(3, TOKENS) for part in (drawn[:6], drawn[6:]))
+    entries: list[float] = []
+    for one in layers:
+        for head in one.heads:
+            entries += [float(x) for rows in head.values() for row in rows for x in row]
+        entries += map(float, one.output_bias)
+    step = 1e-6
+    derivatives = []
+    for change in step * numpy.identity(len(entries)):
+        after = form_of_outputs(layers, entries + change, X, G, skip)
+        before = form_of_outputs(layers, entries - change, X, G, skip)
+        derivatives.append((after - before) / (2 * step))
+    # The letters of a head may stand in another order.
+    assert sorted(gradient) == pytest.approx(sorted(derivatives), rel=1e-5, abs=1e-6)
 
 
 def test_the_primes_have_roots_and_prove_that_they_are_new() -> None:
