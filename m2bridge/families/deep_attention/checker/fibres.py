@@ -16,17 +16,19 @@ P = M Q_{l+1}, Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6 of the pape
 multiplies A_k by numbers λ_k and M by the number that keeps the function. A *fibre* is the set of
 all (B_1, …, B_l, N), of any ranks, with the function of (A_1, …, A_l, M).
 
-*Normal form.* Invertible g and h take A_k to gᵀA_k g and M to hMg; Q_k(S) becomes
-g⁻¹Q_k(gSgᵀ)g, and P(S)X becomes hP(S')X' with X' = gX and S' = X'X'ᵀ. So they map fibres to fibres,
-linearly, and for g e_1 = e_1 also charts to charts: dimension and degree stay. The kernels of M_1,
-…, M_l, M grow, and e_1 is in none of them; so for some such g they are spanned by the last n − r_k
-(or n − r) unit vectors, and for some h the other columns of M are any given ones of rank r. Then
-A_k is any r_k × r_k matrix of rank α_k, with zeros around it: KᵀQ for α_k × r_k matrices K and Q,
-of which K begins with a unit matrix if its first minor is not zero. By the torus Q_11, the first
-entry of A_k, becomes 1. The other entries of K and Q are drawn from 2^41 integers. What is true for
-general weights is true for general K and Q: it fails only at zeros of some polynomial in them, so
-with a probability below D/2^41 for its degree D (Schwartz, Zippel). D is not computed, and thought
-to be some hundreds: of entries from −4 to 5 one in some draws is special.
+*Normal form.* Invertible g and h take A_k to gᵀA_k g and M to hMg; Q_k(S) becomes g⁻¹Q_k(gSgᵀ)g,
+and P(S)X becomes hP(S')X' with X' = gX and S' = X'X'ᵀ. So they map fibres to fibres, linearly, and
+for g e_1 = e_1 also charts to charts: dimension and degree stay. The kernels of M_1, …, M_l, M
+grow, and e_1 is in none of them; so for some such g they are spanned by the last n − r_k (or n − r)
+unit vectors, and for some h the other columns of M are any given ones of rank r. Then A_k is any
+r_k × r_k matrix of rank α_k, with zeros around it: KᵀQ for α_k × r_k matrices K and Q, of which K
+begins with a unit matrix if its first minor is not zero. By the torus Q_11, the first entry of A_k,
+becomes 1. In layer 1 the other entries of the first row of K, and the first α_1 of the first row of
+Q, become 1 if they are not zero: multiply e_j by numbers for j > 1, and then the rows of K and Q by
+others. The remaining entries of K and Q are drawn from 2^41 integers. What is true for general
+weights is true for general K and Q: it fails only at zeros of some polynomial in them, so with a
+probability below D/2^41 for its degree D (Schwartz, Zippel). D is not computed, and thought to be
+some hundreds: of entries from −4 to 5 one in some draws is special.
 """
 
 from collections.abc import Iterator
@@ -128,16 +130,17 @@ def random_virtual_weights(network: Network) -> VirtualWeights:
     random = unpredictable()
     n = network.widths[0]
     attention = []
-    for r, alpha in zip(network.narrowest, network.ranks, strict=True):
+    for k, (r, alpha) in enumerate(zip(network.narrowest, network.ranks, strict=True), 1):
         K, Q = _zeros(alpha, n), _zeros(alpha, n)
         for i in range(alpha):
             for j in range(r):
-                Q[i][j] = random.randint(1 - LARGEST_ENTRY, LARGEST_ENTRY)
-                # K begins with the unit matrix
                 K[i][j] = random.randint(1 - LARGEST_ENTRY, LARGEST_ENTRY)
-                if j < alpha:
-                    K[i][j] = int(i == j)
+                Q[i][j] = random.randint(1 - LARGEST_ENTRY, LARGEST_ENTRY)
+            K[i][:alpha] = [int(i == j) for j in range(alpha)]
         Q[0][0] = 1
+        if k == 1:
+            K[0][alpha:] = [1] * (n - alpha)
+            Q[0][:alpha] = [1] * alpha
         attention.append(product(transposed(K), Q))
     rank = min(network.widths)
     # any ``rank`` rows are independent (Vandermonde); with zeros Gröbner bases become larger
