@@ -33,7 +33,7 @@ from m2bridge.trained_weights.scope import Scope
 
 Fact = tuple[str, object]
 Item = TypeVar("Item")
-Key = TypeVar("Key", bound=Hashable)
+GroupKey = TypeVar("GroupKey", bound=Hashable)
 
 MAX_FACTS = 9
 """The largest number of facts below the two sentences, unless all are asked for."""
@@ -195,15 +195,15 @@ def facts_by_kind(
     return by_kind | _facts_on_network(heads, network, scope)
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def _grouped(items: Iterable[Item], key: Callable[[Item], GroupKey]) -> dict[GroupKey, list[Item]]:
     """Return the items of which the same is said together, by what is said."""
-    groups: dict[Key, list[Item]] = {}
+    groups: dict[GroupKey, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
 
 
-def _subjects(numbers_by_words: Mapping[Key, Sequence[int]]) -> Iterator[tuple[str, Key]]:
+def _subjects(numbers_by_words: Mapping[GroupKey, Sequence[int]]) -> Iterator[tuple[str, GroupKey]]:
     """Yield the subject of a fact on layers with these numbers, and what is said: ``layer 1, 3``;
     or ``a layer``, if these are all layers of which something is said.
     """

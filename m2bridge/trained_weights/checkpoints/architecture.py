@@ -26,7 +26,7 @@ from typing import Any
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError
 from m2bridge.trained_weights.checkpoints.array_names import NAMES
-from m2bridge.trained_weights.checkpoints.norms import Place, norm_title
+from m2bridge.trained_weights.checkpoints.norms import NormPlace, norm_title
 from m2bridge.trained_weights.checkpoints.stored import MOST_CONFIGURATION
 
 ARCHITECTURES = tomllib.loads(
@@ -60,7 +60,7 @@ class Architecture:
     softmax: bool
     skip: bool  # whether each layer adds its input to its output
     norm: str | None  # the kind of the norm of each layer; ``None`` if layers have none
-    norm_place: Place
+    norm_place: NormPlace
     rotary: bool  # whether queries and keys are rotated by positions
     heads: int | None  # ``None`` where it is not known, or layers differ
     key_value_heads: int | None
@@ -269,7 +269,7 @@ def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
     return replace(known, name=row["name"], by_names=True, changes=row.get("changes", ""))
 
 
-def _norm_place(model: Mapping[str, Any], text: Mapping[str, Any]) -> Place:
+def _norm_place(model: Mapping[str, Any], text: Mapping[str, Any]) -> NormPlace:
     """Return on which side of its layers a model has their norms."""
     place: str = model["norm_place"]
     is_before = place == "pre"

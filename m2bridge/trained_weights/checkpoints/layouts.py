@@ -29,8 +29,8 @@ from m2bridge.trained_weights.checkpoints.array_names import NAMES, full_name
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.tensors import CUTS
 
-Order = tuple[str, str]
-ORDERS: dict[str, Order] = {
+IndexOrder = tuple[str, str]
+ORDERS: dict[str, IndexOrder] = {
     "heads-a-d": ("heads a d", "heads d a"),
     "heads-d-a": ("heads d a", "heads a d"),
     "d-heads-a": ("d heads a", "heads a d"),
@@ -57,7 +57,7 @@ class Layout:
     columns: bool | None = None  # ``None``: only ``kernel`` is (in, out)
     columns_said: bool = False  # by a user: then shapes do not decide it
     cut: str = "q-k-v"
-    index_orders: Order | None = None  # of arrays with three indices; ``None``: by their names
+    index_orders: IndexOrder | None = None  # of arrays with three indices; ``None``: by their names
     index_orders_said: bool = False  # by a user: then shapes and biases do not decide them
     biases: Mapping[str, str] = field(default_factory=dict)  # by letters, where not usual ones
     one_head: bool = False  # whether matrices are of one head if nobody says a number
@@ -122,7 +122,7 @@ class StoredAs:
 
     is_in_out: bool | None = None
     cut: str | None = None
-    index_orders: Order | None = None
+    index_orders: IndexOrder | None = None
 
     def applied(self, layout: Layout) -> Layout:
         """Return the layout with what a user says in place of what the table says."""
@@ -268,7 +268,7 @@ def _transposed(part: Tensor) -> Tensor:
     return part.changed(lambda array: numpy.swapaxes(array, -1, -2), (*first, columns, rows))
 
 
-def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> Order:
+def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> IndexOrder:
     """Return the orders of three indices, by the first of these that says it: a user; a name that
     is used with one order only; the bias of Q, of shape (heads, a); and the order of the layout, if
     by it a head has no more rows than tokens have entries.
@@ -300,7 +300,7 @@ def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> Or
     )
 
 
-def _with_heads_first(part: Tensor, letter: str, orders: Order) -> Tensor:
+def _with_heads_first(part: Tensor, letter: str, orders: IndexOrder) -> Tensor:
     """Return the tensor of Q, K or V with the indices (heads, a, d), or of O with (heads, d, a)."""
     of_inputs, of_output = orders
     stored, wanted = of_inputs.split(), ["heads", "a", "d"]

@@ -46,7 +46,7 @@ from m2bridge.trained_weights.checkpoints.array_names import (
 )
 from m2bridge.trained_weights.checkpoints.arrays import NeededVector, Tensor, as_fractions
 
-Place = Literal["pre", "post"]
+NormPlace = Literal["pre", "post"]
 TITLES = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
@@ -76,7 +76,7 @@ class Norm:
     gamma: Any  # the factors, 1 included, as an array of length d; ``None`` stands for ones
     beta: Any  # what is added, of length d; ``None`` stands for 0
     name: str  # of γ in the file; empty if there is none
-    place: Place
+    place: NormPlace
 
     @property
     def title(self) -> str:
@@ -96,7 +96,7 @@ class NormTensors:
     kind: str
     gamma: Tensor
     beta: Tensor | None
-    place: Place
+    place: NormPlace
     asks: str = ""  # a clause on what has to be asked for, as models of this name differ in it
     assumed: str = ""  # a clause on what is taken for granted, as only the name says it
 
@@ -116,7 +116,7 @@ class NormTensors:
         kind = self.kind.removesuffix("1")
         return replace(self, kind=f"{kind}1" if adds_one else kind)
 
-    def in_model(self, kind: str, place: Place) -> NormTensors:
+    def in_model(self, kind: str, place: NormPlace) -> NormTensors:
         """Return the norm with the kind and the place that its model says, so that nothing is asked
         and nothing is taken for granted; by which factors it multiplies is not changed.
         """
