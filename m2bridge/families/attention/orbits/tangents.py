@@ -180,8 +180,11 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
 
     Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
-    columns_of_A = range(1 if shape.alpha == 1 else shape.d)  # where q' has its entry 1
-    for b, w, i in product(range(shape.d), range(shape.d), columns_of_A):
+    # the positions of the entry 1 of q'
+    positions = range(shape.d)
+    if shape.alpha == 1:
+        positions = range(1)
+    for b, w, i in product(range(shape.d), range(shape.d), positions):
         yield function_coordinates({(b, i): 1}, {(0, w): 1})
     for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
         yield function_coordinates({(w, 0): 1}, {(k, c): 1})
