@@ -79,8 +79,9 @@ def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content
     return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
-QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures} | {
-    f"closures-{m}-{e}-{f}": partial(closures, cores=[(m, e, f)]) for m, e, f in LARGE_CORES
+QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {
+    "closures": closures,
+    **{f"closures-{m}-{e}-{f}": partial(closures, cores=[(m, e, f)]) for m, e, f in LARGE_CORES},
 }
 
 
