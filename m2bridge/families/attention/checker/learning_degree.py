@@ -22,7 +22,7 @@ stored differs: a place, what stands there, what was found. WORDS has the senten
 of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from math import prod
@@ -45,7 +45,7 @@ from m2bridge.families.attention.checker.statements import (
 
 Exponents = tuple[int, ...]
 """A monomial in v by its exponents: (2, 0, 1) is v_1² v_3."""
-Form = Mapping[Exponents, int]
+Form = dict[Exponents, int]
 """A form in v modulo a prime: {exponents of a monomial: coefficient}."""
 Feature = tuple[int, int, int]
 """The indices (i, p, q), p ≤ q, of a coordinate c_{i,p,q}."""

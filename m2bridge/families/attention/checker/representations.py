@@ -79,9 +79,10 @@ def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content
     return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
-QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures}
-for m, e, f in LARGE_CORES:
-    QUESTIONS[f"closures-{m}-{e}-{f}"] = partial(closures, cores=[(m, e, f)])
+QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {
+    "closures": closures,
+    **{f"closures-{m}-{e}-{f}": partial(closures, cores=[(m, e, f)]) for m, e, f in LARGE_CORES},
+}
 
 
 @cache

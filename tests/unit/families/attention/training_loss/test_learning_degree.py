@@ -14,7 +14,7 @@ from m2bridge.certificates.form import Certificate, read
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import learning_degree as checker
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.statements import WORDS
+from m2bridge.families.attention.checker.statements import WORDS, predicted
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 from m2bridge.families.attention.sizes import LayerSizes
@@ -152,7 +152,7 @@ def test_stirling_numbers() -> None:
     assert [stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
     (words,) = WORDS.about("learning-degree")
     for d in range(1, 30):
-        assert checker.predicted(words, Case(d, 1, d, 2)) == stirling_number(d + 2, 3)
+        assert predicted(words, Case(d, 1, d, 2)) == stirling_number(d + 2, 3)
 
 
 def stirling_number(elements: int, blocks: int) -> int:
@@ -178,8 +178,8 @@ def unlucky(d: int, t: int, primes: tuple[int, int], count: int) -> Certificate:
     """A certificate with a number of points that is right modulo its own primes only."""
     case = {"d": d, "d_out": 1, "a": d, "t": t}
     (verdict,) = read(SAMPLE).answer["verdicts"]
-    predicted = stirling_number(d + 2, 3)
-    refuted = verdict | {"predicted": predicted, "observed": count, "verdict": "REFUTED"}
+    number = stirling_number(d + 2, 3)
+    refuted = verdict | {"predicted": number, "observed": count, "verdict": "REFUTED"}
     evidence = {
         "learning_degree": count,
         "primes": list(primes),
