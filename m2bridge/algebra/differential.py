@@ -34,7 +34,7 @@ def jacobian_at(
 ) -> list[list[int]]:
     """The Jacobian matrix at an integer point, each row without its polynomial's denominators.
 
-    They change no row but by a factor: the rank is that of the Jacobian matrix. Elements of an
+    They change no row but by a factor: the rank is the rank of the Jacobian matrix. Elements of an
     extension of GF(p) serve as coordinates as well. Modulo a prime, 0 for none, it is much faster
     where exponents are large.
 
@@ -245,7 +245,7 @@ def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _Gene
     varying = _varying_parameters(images)
     degrees = []
     for j in varying:
-        # the degree of a row in a parameter is at most that of the image
+        # the degree of a row in a parameter is at most the degree of the image
         degrees_of_rows = [max((e[j] for e in image), default=0) for image in images]
         degrees.append(_sum_of_largest(degrees_of_rows, size_of_minors))
     # the derivatives of c x^e have the coefficients c e_j

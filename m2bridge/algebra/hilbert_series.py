@@ -25,7 +25,7 @@ class HilbertSeries:
     """
 
     numerator: tuple[int, ...]  # h_0, h_1, … with h(1) ≠ 0
-    dimension: int  # the Krull dimension of the quotient: that of the affine cone
+    dimension: int  # the Krull dimension of the quotient: of the affine cone
 
     @classmethod
     def from_numerator(cls, coefficients: Mapping[int, int], variables: int) -> HilbertSeries:

@@ -35,7 +35,7 @@ MAX_REPR_CHARS = 300
 
 
 class AsText:
-    """A value whose ``repr`` is its text, as that of SymPy's expressions: rings, ideals."""
+    """A value whose ``repr`` is its text, as of SymPy's expressions: rings, ideals."""
 
     __slots__ = ()
 
@@ -157,7 +157,7 @@ def _align_right(column: Iterable[object]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HilbertPolynomial(Named):
-    """A Hilbert polynomial, as a combination of those of projective spaces.
+    """A Hilbert polynomial, as a combination of Hilbert polynomials of projective spaces.
 
     Parameters
     ----------

@@ -1,9 +1,11 @@
 """Faces and lattice volumes of convex hulls of integer points, exactly.
 
-A polytope is given by vectors (1, p), one for each point p: its faces are those of the cone that
-they span. A face is the set of the numbers of the points on it. A facet is also a ray of the dual
+A polytope is given by vectors (1, p), one for each point p, which span the whole space: its faces
+are faces of the cone that the vectors span. A face is the set of the numbers of the points on it,
+and ``dimensions`` has the dimension of each that is not empty. A facet is also a ray of the dual
 cone, here a pair (form, zeros): a linear form that is not negative on any of the vectors, and the
-numbers of the vectors where it is zero, which are the facet.
+numbers of the vectors where it is zero, which are the facet. Too many facets or faces are a
+TooLargeError.
 """
 
 from __future__ import annotations
@@ -53,9 +55,8 @@ def _first_nonzero(row: Sequence[int]) -> int:
 def _coordinates_in(
     basis: Sequence[Sequence[int]], pivots: Sequence[int], vector: IntegerVector
 ) -> IntegerVector:
-    """The coordinates of a vector of a lattice in a basis that is in echelon form.
-
-    ``pivots`` has for each row of the basis the column of its first nonzero entry.
+    """The coordinates of a vector of a lattice in a basis in echelon form, by the columns of the
+    first nonzero entries of its rows.
     """
     remainder = list(vector)
     coordinates = []
@@ -69,20 +70,8 @@ def _coordinates_in(
 
 
 def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
-    """Return the facets of the cone that the vectors span, by the double description method.
-
-    Each is the set of the numbers of the vectors on it.
-
-    Parameters
-    ----------
-    vectors : sequence of vectors
-        They span the whole space, and all are on one side of a hyperplane through 0 that contains
-        none of them.
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many facets, of this polytope or of an intermediate one.
+    """Return the facets of the cone that the vectors span, by the double description method; all
+    vectors are on one side of a hyperplane through 0 that contains none of them.
 
     Source: Fukuda, Prodon, *Double description method revisited*, 1996, Lemma 8.
 
@@ -109,19 +98,13 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
 
 
 def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
-    """The rays of the dual cone, which are the facets of the cone, after one more vector.
+    """The rays of the dual cone, which are the facets of the cone, after one more vector, with its
+    number.
 
     The dual cone consists of the linear forms that are not negative on the cone. The forms that are
     zero on the new vector are a hyperplane; forms below it, negative on the vector, are cut off.
     New rays are where the hyperplane meets faces of dimension 2 of the dual cone, each spanned by a
     ray above and a ray below the hyperplane.
-
-    Parameters
-    ----------
-    rays : sequence of (linear form, numbers of the vectors where it is zero)
-        Those of the dual cone of all earlier vectors.
-    number, vector
-        The vector that is added, and its number among all.
     """
     # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
@@ -146,10 +129,8 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
 
 
 def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
-    """The rays whose forms are not negative on a new vector.
-
-    Where the form of a ray is zero on the vector, ``number``, the number of the vector, is added to
-    the zeros of the ray. ``values`` has the value of the form of each ray on the vector.
+    """The rays whose forms, with these values, are not negative on a new vector; where the value is
+    zero, the number of the vector is added to the zeros.
     """
     kept: list[_Ray] = []
     for (form, zeros), value in zip(rays, values, strict=True):
@@ -181,16 +162,7 @@ def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
 
 
 def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
-    """Return the dimension of each face of a polytope that is not empty, itself included.
-
-    ``vectors`` are (1, p) for its points p, and span the whole space. A face is the set of the
-    numbers of the points on it.
-
-    Raises
-    ------
-    TooLargeError
-        If there are more than :data:`MAX_FACES`, or too many facets.
-    """
+    """Return the dimension of each face of a polytope that is not empty, itself included."""
     all_facets = facets(vectors)
     polytope = frozenset(range(len(vectors)))
     all_faces = {polytope}
@@ -205,15 +177,12 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
                 waiting.append(smaller)
         if len(all_faces) > MAX_FACES:
             raise TooLargeError(f"a polytope with more than {MAX_FACES} faces")
-    return {face: _dimension_of(vectors, face) for face in check_deadline_in(all_faces)}
-
-
-def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
-    """The dimension of a face: one less than the rank of its vectors (1, p), which span the cone
-    over it.
-    """
-    rows = [list(vectors[i]) for i in sorted(face)]
-    return int(flint.fmpz_mat(rows).rank()) - 1
+    dimensions = {}
+    for face in check_deadline_in(all_faces):
+        # its vectors (1, p) span the cone over it
+        rows = [list(vectors[i]) for i in sorted(face)]
+        dimensions[face] = int(flint.fmpz_mat(rows).rank()) - 1
+    return dimensions
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
@@ -223,13 +192,11 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
     face is cut into pyramids: their apex is one of its points, and their bases are its facets that
     do not contain the apex. In the lattice that base and apex generate, a pyramid has the volume of
     its base. In the lattice of the face, this is multiplied by the index of the smaller lattice.
-
-    ``dimensions`` maps each face, not empty, to its dimension, as :func:`faces` returns them.
     """
     volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
     polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
-    # Faces of small dimension come first, since their volumes are those of the bases of pyramids.
+    # Faces of small dimension come first, since their volumes are volumes of the bases of pyramids.
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
             volume_of_face[face] = 1
@@ -250,11 +217,11 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
 
 
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
-    """The product of the pivots of an echelon form of the lattice that some vectors generate.
+    """The product of the pivots of an echelon form of the lattice that the vectors with these
+    numbers generate.
 
-    ``numbers`` says which of ``vectors`` they are. The index of a lattice in a larger one with the
-    same span is the quotient of the two products, since both echelon forms have their pivots, which
-    are positive, at the same places.
+    The index of a lattice in a larger one with the same span is the quotient of the two products,
+    since both echelon forms have their pivots, which are positive, at the same places.
     """
     generators = [list(vectors[i]) for i in sorted(numbers)]
     echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form

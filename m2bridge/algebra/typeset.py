@@ -124,8 +124,8 @@ def ring_letter(ring: Any) -> str:
 def free_module_latex(degrees: Iterable[tuple[int, ...]], letter: str) -> str:
     """Return a free module as a sum of shifts of the ring; 0 without generators.
 
-    ``degrees`` are those of its generators, which may have several gradings: a generator of degree
-    d is in the summand S(−d), where S is the ``letter`` of the ring.
+    ``degrees`` are the degrees of its generators, which may have several gradings: a generator of
+    degree d is in the summand S(−d), where S is the ``letter`` of the ring.
 
     Examples
     --------

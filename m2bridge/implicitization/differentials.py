@@ -58,9 +58,9 @@ class _CarriedGenerators:
         """Yield the nonzero gradients at a point of the generators of a multidegree of the orbit.
 
         A symmetry π carries a generator g to g', in which π(j) replaces each variable j. So the
-        derivative of g' with respect to π(j) at a point p is that of g with respect to j, at the
-        point whose coordinate i is p_π(i). Points with few nonzero coordinates give few different
-        values.
+        derivative of g' with respect to π(j) at a point p is the derivative of g with respect to j,
+        at the point whose coordinate i is p_π(i). Points with few nonzero coordinates give few
+        different values.
         """
         places = self._places(multidegree)
         values = tuple([point[j] for j in places])

@@ -138,7 +138,7 @@ class Expansions:
         images = source.integral_images
         parameters = len(source.polynomial_map.source.variables)
         fixed = dense_slice(images, parameters, prime=prime, random=random)
-        exponent_tuples = chain.from_iterable(images)  # those of all monomials of all images
+        exponent_tuples = chain.from_iterable(images)  # of all monomials of all images
         all_exponents = chain.from_iterable(exponent_tuples)
         # A monomial of degree n in the coordinates has at most n factors, as every coordinate has
         # degree ≥ 1; so this bounds the exponents in its expansion, and each fits into its digit.
@@ -252,7 +252,7 @@ class Substitution:
     def of(cls, source: MultigradedMap) -> Substitution:
         """Return the substitution of a map's images, with denominators cleared."""
         parameters = len(source.polynomial_map.source.variables)
-        # FLINT takes ASCII names only, which those of the parameters need not be.
+        # FLINT takes ASCII names only, which the names of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", parameters), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, check_deadline_in(source.integral_images)))
         # One random point: for each parameter a list with one value. It only speeds up the test of
@@ -325,7 +325,7 @@ class Substitution:
         return RationalEchelon(numerators, int(denominator), pivots)
 
     def forget_expansions(self) -> None:
-        """Drop all stored expansions but that of the monomial 1."""
+        """Drop all stored expansions but the one of the monomial 1."""
         self.expansions = {(): self.expansions[()]}
 
     def _times_image(self, product: Any, j: int) -> Any:

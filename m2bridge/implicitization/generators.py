@@ -238,7 +238,7 @@ class BasisOfIdeal(NamedTuple):
     generators: tuple[Terms, ...]
 
     def rows(self, monomials: Sequence[Monomial]) -> tuple[SparseRow, ...]:
-        """Return the basis by positions in ``monomials``, all those of the multidegree."""
+        """Return the basis by positions in ``monomials``, all of the multidegree."""
         position = {monomial: i for i, monomial in enumerate(monomials)}
         rows: list[SparseRow] = []
         for neighbour, polynomial in self.multiples:
@@ -298,7 +298,7 @@ def _proved_ideal(
     # complement it are taken, so the monomials with short relations come first.
     outside_span = [column for column in place if generated.functionals[place[column]]]
     columns = generated.complement(echelon.by_support(outside_span), place)
-    columns.reverse()  # so that the list of generators begins with those of most terms
+    columns.reverse()  # so that the list of generators begins with the ones of most terms
     relations = proved_relations(echelon, columns, context.substitution)
     # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):

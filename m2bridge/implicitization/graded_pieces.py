@@ -391,11 +391,11 @@ def degree_zero(grading: PackedGrading) -> DegreePieces:
 def next_degree(
     grading: PackedGrading, lower: Mapping[int, DegreePieces], compute: PieceComputation
 ) -> DegreePieces:
-    """Return the pieces of the degree after those of ``lower``, which has no gap, computed when
+    """Return the pieces of the degree after ``lower``, which has no gap, computed when
     they are asked for.
     """
     degree = len(lower)
-    # a copy: the pieces know those of smaller degrees, and not themselves
+    # a copy: the pieces know the smaller degrees, and not themselves
     pieces = PiecesOnDemand(degree, dict(lower), compute)
     return DegreePieces(orbits_of_degree(grading, degree, lower), pieces)
 

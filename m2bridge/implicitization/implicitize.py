@@ -7,8 +7,8 @@ proof rests stands in docs/computing-closures.md, *Multigraded implicitization*.
 ``Terms`` are a polynomial as pairs of a monomial, the numbers of its coordinates in ascending order
 with repetition, and an integer coefficient; generators have coprime ones. For large results
 exponent vectors would take too much memory. Symmetries, permutations π of the coordinates given by
-π(0), π(1), …, carry the ideal to itself and a multidegree to those of its orbit; generators are
-computed for one multidegree of each orbit, the dominant one, and carried to the others.
+π(0), π(1), …, carry the ideal to itself and a multidegree to the others of its orbit; generators
+are computed for one multidegree of each orbit, the dominant one, and carried to the others.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class HigherDegrees:
     """
 
     counts: Mapping[int, int]
-    # generators of one tuple have many monomials in common, as those of one multidegree have
+    # generators of one tuple have many monomials in common, as in one multidegree
     polynomials: Callable[[], Iterator[tuple[Terms, ...]]]
 
 
@@ -140,8 +140,8 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def generators_by_multidegree(self, above: int = 0) -> Iterator[tuple[Terms, ...]]:
-        """Yield all minimal generators found, by increasing degree, those of one multidegree as a
-        tuple, but for generators in ``orbits`` of degree ≤ ``above``.
+        """Yield all minimal generators found, by increasing degree, the ones of one multidegree as
+        a tuple, but for generators in ``orbits`` of degree ≤ ``above``.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             if orbit.degree > above:
@@ -267,7 +267,7 @@ def _nonlinear_orbits(
             polynomials = [elimination.in_all_coordinates(g, reduction) for g in piece.generators]
             yield GeneratorOrbit(
                 degree=n,
-                multidegree=grading.vector(piece.monomials[0]),  # that of every monomial of it
+                multidegree=grading.vector(piece.monomials[0]),  # of every monomial of it
                 polynomials=tuple(polynomials),
                 symmetries=symmetries,
                 tree=degree.orbits.tree(multidegree),

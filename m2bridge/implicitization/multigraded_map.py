@@ -243,7 +243,7 @@ def coordinate_permutation(
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block
     for image, block in check_deadline_in(by_image.items()):
-        # τ(f): its exponent at parameter i is that of f at the preimage of i under τ
+        # τ(f): its exponent at parameter i is the exponent of f at the preimage of i
         image_under_renaming = frozenset(
             [(tuple(map(exponents.__getitem__, preimages)), c) for exponents, c in image]
         )

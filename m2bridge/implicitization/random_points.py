@@ -1,7 +1,7 @@
 """Random points of the image of a map modulo a prime, and values of monomials there.
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition: (0, 0, 3) is
-x_0² x_3. Values at points are lists with one residue for each point; ``values[j]`` are those of
+x_0² x_3. Values at points are lists with one residue for each point; ``values[j]`` belongs to
 coordinate, or function, number j.
 """
 

@@ -282,7 +282,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
         degrees = input_degrees + [(0, 0)] * len(layer.parameters)
         input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
     count = 0
-    for degree_range in input_degrees:  # after the last layer those of its outputs
+    for degree_range in input_degrees:  # after the last layer the degrees of its outputs
         if degree_range is not None:
             low, high = degree_range
             # C(n + s, s) monomials in the s inputs have degree ≤ n
@@ -329,7 +329,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
     layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
     so {u : u = 0 on the parameters} is their stabilizer, and their orbits have the dimension dim
-    {u} less that of the stabilizer. Let P be the number of parameters, N that of hidden variables,
+    {u} less dim of the stabilizer. Let P be the number of parameters, N of hidden variables,
     r the rank of the conditions on u, and r_h their rank where u = 0 on the parameters (ranks over
     QQ). Then the dimension is (P + N − r) − (N − r_h) = P − r + r_h. In characteristic p a monomial
     may vanish, and with it its condition; the rescalings counted here still keep the function.

@@ -59,6 +59,8 @@ from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
 
+Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
+
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
@@ -72,6 +74,8 @@ MAX_DEGREEWISE_COORDINATES = 12
 """With more coordinates ``auto`` uses the lattice of a monomial map, if a program for it exists."""
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
+CLOSURE_PART = 0.75
+"""The fraction of the time for the closure; the rest is for source and base locus."""
 
 
 @computation
@@ -306,23 +310,17 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
             "field", f"multigraded implicitization is over QQ, not {field}; use elimination"
         )
     if max_degree is not None:
-        _check_max_degree(max_degree)
+        is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
+        if not is_integer or not 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
+            message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
+            # a large integer, which may have thousands of digits, is not printed
+            if not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE:
+                message += f", not {max_degree!r}"
+            raise errors.InvalidCaseError("max_degree", message)
         if strategy not in ("auto", "multigraded") or field != QQ:
             raise errors.InvalidCaseError(
                 "max_degree", "only the strategy multigraded, over QQ, goes up to a degree"
             )
-
-
-def _check_max_degree(max_degree: int) -> None:
-    """Raise InvalidCaseError unless the degree is an integer from 1 to ``MAX_ACCEPTED_DEGREE``."""
-    is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
-    if is_integer and 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
-        return
-    message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
-    # a large integer, which may have thousands of digits, is not printed
-    if not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE:
-        message += f", not {max_degree!r}"
-    raise errors.InvalidCaseError("max_degree", message)
 
 
 def _graded_map(
@@ -448,10 +446,6 @@ def read_closure(
     )
 
 
-CLOSURE_PART = 0.75
-"""The fraction of the time for the closure; the rest is for source and base locus."""
-
-
 @computation
 def image(
     polynomial_map: PolynomialMap,
@@ -549,9 +543,6 @@ def base_locus_script(
     """
     values = completeness.elimination_values(polynomial_map, field=field)
     return render("base_locus", values=values | {"title": title or "a polynomial map"})
-
-
-Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -1028,11 +1019,17 @@ class Image(Result):
 
     def to_sheet(self) -> Sheet:
         """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
+        remark = None
+        if self.source_irreducible is None:
+            undecided = "it was not decided whether the source is irreducible"
+            remark = f"{undecided}; so no generic fibre is given"
+        elif not self.source_irreducible:
+            remark = "the source is reducible; so there is no one generic fibre"
         facts = [
             ("source", _dimension_or_empty(self.source_dimension)),
             ("generic fibre", _dimension_or_empty(self.generic_fibre_dimension)),
             ("base locus", _dimension_or_empty(self.base_locus_dimension)),
-            ("remark", _remark_on_source(self.source_irreducible)),
+            ("remark", remark),
         ]
         sheet = self.closure.to_sheet()
         title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
@@ -1059,13 +1056,3 @@ def _dimension_or_empty(dimension: int | None) -> str | None:
     if dimension is None:
         return None
     return "empty" if dimension == -1 else f"dimension {dimension}"
-
-
-def _remark_on_source(irreducible: bool | None) -> str | None:
-    """Return why no dimension of the generic fibre is given, unless the source is known to be
-    irreducible.
-    """
-    if irreducible is None:
-        undecided = "it was not decided whether the source is irreducible"
-        return f"{undecided}; so no generic fibre is given"
-    return None if irreducible else "the source is reducible; so there is no one generic fibre"

@@ -96,7 +96,7 @@ def ideal_in_all_coordinates(
     """
     target = model.polynomial_map.target(field=field)
     linear = linear_reduction(model, field).linear_forms(model.polynomial_map, field=field)
-    # the ring of all coordinates contains that of the independent ones, by their names
+    # the ring of all coordinates contains the ring of the independent ones, by their names
     nonlinear = [generator.set_ring(target.sympy_ring) for generator in generators]
     return Ideal(target, (*linear, *nonlinear))
 
@@ -421,7 +421,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
     """Return all minimal generators of degree ≤ max_degree, above low degrees by the core; linear
-    algebra finds those of low degree, and those of all degrees where the core decides nothing.
+    algebra finds them in low degrees, and in all degrees where the core decides nothing.
     """
     last_low_degree = min(max_degree, default_max_degree(len(linear_part(source).basis)))
     low = low_degree_equations(source, last_low_degree)

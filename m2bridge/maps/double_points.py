@@ -7,7 +7,7 @@ it be birational onto its image Z. Then a point of Z is smooth exactly if its fi
 point: if it is, the map is a closed embedding there by Nakayama's lemma, and the source is smooth;
 and a smooth point is normal, so that a finite birational map is an isomorphism there.
 
-So the singular locus of Z is the image of the pairs of points with the same image: those of
+So the singular locus of Z is the image of the pairs of points with the same image: pairs of
 different points, and those where the scheme of all pairs is larger than the diagonal. The cone over
 Z is singular in the cone over this locus, and in the origin unless it is a linear space. That there
 are no base points, and that the map is birational, is computed and not assumed.
@@ -126,7 +126,8 @@ def why_no_double_points(model: Model, field: CoefficientField) -> str:
 
 def closure_dimension(model: Model) -> int:
     """Return the dimension of the closure, a cone, of a map with :func:`projective_factors` and
-    without base points: it is finite, so one more than that of the product of projective spaces.
+    without base points: it is finite, so one more than the dimension of the product of projective
+    spaces.
     """
     return 1 + sum(len(factor) - 1 for factor in projective_factors(model.polynomial_map))
 

@@ -2,9 +2,9 @@
 
 The generators of low degree are found by linear algebra, in ``implicitization/``, and stored as an
 ``Implicitization``: orbits of generators under symmetries, and the Hilbert function up to a degree.
-Whether they are all is asked in :mod:`m2bridge.maps.completeness`. Representations are those of a
-group that acts linearly on the coordinates and keeps the closure; those of generators leave out
-linear forms. Where the time does not suffice, ``unfinished`` is the limit; a limit before the first
+Whether they are all is asked in :mod:`m2bridge.maps.completeness`. Representations belong to a
+group that acts linearly on the coordinates and keeps the closure; linear forms are
+left out. Where the time does not suffice, ``unfinished`` is the limit; a limit before the first
 degree is a TimeLimitError. Findings that contradict each other are a ContradictionError.
 """
 
@@ -237,8 +237,8 @@ def generator_representations(
     equations: Equations, model: Model
 ) -> tuple[Representation, ...] | None:
     """Return the irreducible representations of the space of minimal generators, with their
-    multiplicities: those of all generators, where they are proved and agree with the generators
-    found; else those of the generators found. ``None`` if the model knows no group.
+    multiplicities: of all generators, where they are proved and agree with the generators found;
+    else of the generators found. ``None`` if the model knows no group.
     """
     proved = equations.representations
     implicitization = equations.implicitization
@@ -250,7 +250,7 @@ def generator_representations(
     by_multidegrees = model.representations(counts)
     if proved is None or by_multidegrees is None:
         return by_multidegrees
-    # In the degrees of linear algebra the proved representations must be exactly those of the
+    # In the degrees of linear algebra the proved representations must be exactly the ones of the
     # generators. In higher degrees generators may be known by their representations alone.
     computed_degrees = set(range(implicitization.max_degree + 1))
     if implicitization.higher is not None:

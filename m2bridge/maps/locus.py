@@ -1,6 +1,6 @@
 """Orbits on the image and their status: the findings of one method about the singular locus.
 
-The orbits are those of a group that acts on the closure, so that either all points of an orbit are
+The orbits are orbits of a group that acts on the closure, so that either all points of an orbit are
 smooth or all are singular. The status of an orbit is that, with bounds for the dimension of the
 tangent spaces at its points; dimensions are affine. Orbits are hashable and ordered, by each
 family. What several methods find of the singular locus is compared by :func:`compare`. A method
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ZERO = "the zero function"
 """The description of the point zero among functions."""
 ORIGIN = "the origin"
-"""The zero point of a map whose coordinates are not those of functions."""
+"""The zero point of a map whose coordinates are not coefficients of functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
         if second_status is None:
             continue
         one_is_smooth = {status.singular, second_status.singular} == {True, False}
-        # bounds of a method that decided nothing can still contradict those of the other method
+        # bounds of a method that decided nothing can still contradict the other method
         if one_is_smooth or not bounds_agree(status.tangent, second_status.tangent):
             raise ContradictionError(
                 f"by {first.method} {status}, by {second.method} {second_status}"
@@ -231,7 +231,7 @@ class ComparedFindings:
 
     @property
     def deciding(self) -> tuple[LocusFindings, ...]:
-        """The findings of the methods that finished; those of all methods if none did."""
+        """The findings of the methods that finished; of all methods if none did."""
         return self.finished or self.by_method
 
     @property

@@ -48,7 +48,7 @@ class MethodValue:
 
     method: str  # in a few words; the title of its row in tables
     known: Bounds  # with the computation they rest on; open, with the reason, if nothing was found
-    # empty for a computation; else the value is that of a formula, or the method does not apply
+    # empty for a computation; else the value comes from a formula, or the method does not apply
     instead: Literal["", "formula", "not applicable"] = ""
 
     @property
@@ -345,10 +345,11 @@ class Model(ABC):
     def fewer_outputs(self, count: int) -> Model | None:
         """Return the model of the first ``count`` outputs; ``None`` if these are all.
 
-        Its coordinates are those of this model, the full one, that belong to these outputs. Who
-        overrides this needs multidegrees with an entry for each output, 1 for its coordinates and 0
-        for others: then a polynomial of degree n whose first ``count`` entries sum to n has no
-        other coordinates, and minimal generators of the smaller model are minimal here.
+        Its coordinates are the coordinates of this model, the full one, that belong to these
+        outputs. Who overrides this needs multidegrees with an entry for each output, 1 for its
+        coordinates and 0 for others: then a polynomial of degree n whose first ``count`` entries
+        sum to n has no other coordinates, and minimal generators of the smaller model are minimal
+        here.
         """
         return None
 

@@ -3,8 +3,8 @@
 With one more parameter the images become homogeneous of one degree, and 1 becomes the first of
 them. The closure of this image is the cone over the projective closure of the affine variety (Cox,
 Little, O'Shea, *Ideals, Varieties, and Algorithms*, § 8.4): generators of its ideal, with 1 in
-place of the first coordinate, generate that of the affine one. ``source`` is this homogenized map,
-and ``dimension`` a lower bound for the dimension of the affine closure.
+place of the first coordinate, generate the ideal of the affine one. ``source`` is this homogenized
+map, and ``dimension`` a lower bound for the dimension of the affine closure.
 """
 
 from itertools import count, islice

@@ -3,7 +3,7 @@
 Which methods run is decided in :func:`_planned_methods`. Those that look at orbits of a group
 belong to the model (``maps.locus.OrbitMethods``); double points are found in
 ``maps.double_points``, and the Jacobian criterion on the whole variety is here. Any two that ran
-are compared, and the result is that of the last one that finished.
+are compared, and the result comes from the last one that finished.
 
 ``LocusFindings`` are what one method found. Its ``components`` are the irreducible components of
 the singular locus, or ``None`` if the method did not finish. A ``MeasuredPrime`` is the triple of a
@@ -152,8 +152,10 @@ def singular_locus(
     orbit_methods = model.orbit_methods()
     if "double-points" in plan:
         findings += _by_double_points(model, required=method == "double-points")
-        # without the Jacobian criterion, which as a second opinion may take long
-        if method == "auto" and _double_points_suffice(findings, model):
+        # of many coordinates the Jacobian criterion, as a second opinion, may take long
+        finished = any(finding.components is not None for finding in findings)
+        takes_long = model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
+        if method == "auto" and finished and takes_long:
             return _compare_and_combine(findings, model, field, ideals, one_method_suffices=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
@@ -235,7 +237,7 @@ def _projective_locus_by_double_points(
             primes = double_points(model)
     except (errors.MethodUnavailableError, errors.TimeLimitError, errors.MemoryLimitError):
         return None
-    # The locus found is that of the cone: its components have dimensions one more, and the apex,
+    # The locus is one of the cone: its components have dimensions one more, and the apex,
     # which is no point of projective space, is left out.
     components = []
     for prime, dimension, degree in primes:
@@ -342,14 +344,6 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     return [LocusFindings("double points", dimension, components=components)]
 
 
-def _double_points_suffice(findings: Iterable[LocusFindings], model: Model) -> bool:
-    """Whether ``auto`` ends with these findings by double points: they finished, and there are so
-    many coordinates that the Jacobian criterion, as a second opinion, may take long.
-    """
-    finished = any(finding.components is not None for finding in findings)
-    return finished and model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
-
-
 def _findings_by_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
@@ -427,7 +421,18 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
-        return _singular_locus_of_reducible(model, ideal, dimension)
+        locus = ideal.singular_locus()
+        components = None
+        if locus.components is not None:
+            components = components_of_primes(model, _measured_primes(locus.components))
+        return LocusFindings(
+            "jacobian",
+            dimension,
+            components=components,
+            unfinished=locus.unfinished,
+            proved=components_of_primes(model, _measured_primes(locus.proved)),
+            rest_dimension=locus.rest_dimension,
+        )
     # Macaulay2 factors polynomials over the field; where it cannot, the error says why
     with explain_factoring_errors(ideal):
         # the answer so far, and the limit that was reached, or ""
@@ -448,25 +453,9 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     return LocusFindings("jacobian", dimension, components=components)
 
 
-def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Return what the Jacobian criterion finds on a reducible variety."""
-    locus = ideal.singular_locus()
-    components = None
-    if locus.components is not None:
-        components = components_of_primes(model, map(_as_measured_prime, locus.components))
-    return LocusFindings(
-        "jacobian",
-        dimension,
-        components=components,
-        unfinished=locus.unfinished,
-        proved=components_of_primes(model, map(_as_measured_prime, locus.proved)),
-        rest_dimension=locus.rest_dimension,
-    )
-
-
-def _as_measured_prime(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
-    """Return the prime ideal of a component with its dimension and degree."""
-    return component.ideal, component.dimension, component.degree
+def _measured_primes(components: Iterable[IrreducibleComponent[Ideal]]) -> list[MeasuredPrime]:
+    """Return the prime ideals of components with their dimensions and degrees."""
+    return [(one.ideal, one.dimension, one.degree) for one in components]
 
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
@@ -728,7 +717,7 @@ def _component_json(component: Component) -> dict[str, Any]:
 def _component_blocks(components: Sequence[Component]) -> Iterator[Block]:
     """Yield a table of the components, then the generators of each ideal that was computed."""
     header = ("component of the singular locus", "dimension", "degree", "equations")
-    # without ideals the last column, that of equations, would be empty
+    # without ideals the last column, the equations, would be empty
     has_ideals = any(component.ideal is not None for component in components)
     column_count = 4 if has_ideals else 3
     rows = [_component_row(component)[:column_count] for component in components]

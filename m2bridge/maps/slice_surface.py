@@ -130,10 +130,16 @@ class SliceSurface(SurfaceResult):
         """Return the equation, the singular locus, and the pieces with a point of each."""
         forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
         spans = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
+        components = []  # such as ``curve x = y = 0``
+        for component in self.singular:
+            kind = "curve" if component.dimension else "points"
+            equations = map(polynomial_text, component.prime.generators)
+            components.append(f"{kind} {' = '.join(equations)} = 0")
+        singular_locus = "; ".join(components) or "empty"
         facts = [
             ("slice", _assignments_text(forms)),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
-            ("singular locus", "; ".join(map(_component_text, self.singular)) or "empty"),
+            ("singular locus", singular_locus),
             ("box", ", ".join(spans)),
             ("decided by", self.decided_by or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
@@ -179,12 +185,6 @@ class SliceSurface(SurfaceResult):
 def _assignments_text(values: Mapping[str, object]) -> str:
     """Return names and values as text: ``x = 1, y = 2``."""
     return ", ".join(f"{name} = {value}" for name, value in values.items())
-
-
-def _component_text(component: SingularComponent) -> str:
-    """Return a component with its equations as text: ``curve x = y = 0``."""
-    kind = "curve" if component.dimension else "points"
-    return f"{kind} {' = '.join(map(polynomial_text, component.prime.generators))} = 0"
 
 
 def _component_json(component: SingularComponent) -> dict[str, Any]:
@@ -348,7 +348,7 @@ class _SliceComponents:
         return list(map(SingularComponent, primes, dimensions))
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
-        """Yield the pieces of the surface, then those of the curves and points on it."""
+        """Yield the pieces of the surface, then of the curves and points on it."""
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
             (surface,) = to_flint(component.generators)  # a component has one equation
             cuts = to_flint(self._deciding_polynomials(component))
@@ -394,7 +394,7 @@ class _SliceComponents:
             for component in self.primes("exceptional"):
                 if component.dimension >= 2:  # a component of the surface, and no curve on it
                     continue
-                # a component lies in a singular one if its prime ideal contains that of the latter
+                # a component lies in a singular one if its prime ideal contains the other one
                 if not any(map(component.prime.contains, singular)):
                     yield component.prime, False
 
@@ -422,8 +422,8 @@ class _SliceComponents:
         return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
 
     def confirm(self, piece: Piece) -> None:
-        """Raise ContradictionError if the place of a piece is not that of its rational point, if it
-        has one.
+        """Raise ContradictionError if the place of a piece is not the place of its rational point,
+        if it has one.
         """
         if self.criterion is None or piece.sample is None:
             return

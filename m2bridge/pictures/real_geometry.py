@@ -367,7 +367,7 @@ class _Branches:
 
 
 def _relative_length(base_interval: Interval, whole: Interval) -> float:
-    """The length of an interval divided by that of ``whole``."""
+    """The length of an interval divided by the length of ``whole``."""
     (left, right), (left_of_whole, right_of_whole) = base_interval, whole
     return as_float((right - left) / (right_of_whole - left_of_whole))
 

@@ -315,7 +315,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
 def _draw_squares(space: Any, view: SurfaceResult) -> None:
     """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
-    squares, faces, edges = [], [], []  # all squares, with their colours and those of their edges
+    squares, faces, edges = ([], [], [])  # all squares, with two colours of each
     for piece in surfaces:
         face_alpha, edge_alpha = 0.88, 0.35
         if piece.is_dotted:  # faint, so that its dots are seen

@@ -18,8 +18,6 @@ from itertools import permutations
 from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
-import flint
-
 from m2bridge.algebra.intervals import digits_text, ends, rounded_up_text
 from m2bridge.convert.m2_syntax import sequence
 from m2bridge.engine import RunOptions, computation, current, msolve
@@ -289,7 +287,12 @@ def _tables(result: CriticalPoints) -> list[Block]:
         for point in points:
             orbit = "zero" if point.is_zero else str(point.orbit or "–")
             index = "–" if point.index is None else point.index
-            matrices = [_matrix_text(point.entries[name]) for name in matrix_names]
+            matrices = []
+            for name in matrix_names:
+                entries = point.entries[name]
+                # the digits that are proved, and few of them
+                texts = [[digits_text(ends(x), DIGITS_OF_WEIGHTS) for x in row] for row in entries]
+                matrices.append(matrix_text(texts))
             rows.append((point.kind, index, _loss_text(point), orbit, *matrices))
         blocks.append(Table(header, rows, caption))
     return blocks
@@ -306,11 +309,6 @@ def _loss_text(point: RealPoint) -> str:
         # rounded up, so that it stays an upper bound
         return f"at most {rounded_up_text(upper)}"
     return digits_text((lower, upper), DIGITS_OF_LOSS)
-
-
-def _matrix_text(rows: Sequence[Sequence[flint.arb]]) -> str:
-    """Return a matrix of intervals as text, with the digits that are proved, and few of them."""
-    return matrix_text([[digits_text(ends(x), DIGITS_OF_WEIGHTS) for x in row] for row in rows])
 
 
 @computation

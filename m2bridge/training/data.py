@@ -4,7 +4,7 @@ Numbers are taken exactly: floating-point numbers are dyadic rationals. Input th
 unknown, given twice, not finite or of a wrong shape is an InvalidCaseError.
 
 A squared loss is ½(c − u)ᵀG(c − u), where c are the coordinates of a function of the layer and u
-those of the target. ``form``, a ``Quadratic``, is G, which the tokens determine; ``form.towards(u,
+of the target. ``form``, a ``Quadratic``, is G, which the tokens determine; ``form.towards(u,
 words)`` is the loss with the target u. Sequences are matrices whose columns are the t tokens.
 """
 
@@ -114,7 +114,7 @@ def _loss_on_data(
 
 
 def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> list[RationalRows]:
-    """Return the sequences of tokens of data, d×t matrices: those of the array X."""
+    """Return the sequences of tokens of data, d×t matrices, the array X."""
     if "X" not in arrays:
         array_names = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {array_names}")
@@ -130,7 +130,7 @@ def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> lis
 def _outputs_in(
     arrays: Mapping[str, Tensor], model: SingleLayerAttention, inputs: list[RationalRows]
 ) -> list[RationalRows]:
-    """Return the outputs of data, those of the array Y: a d'×t matrix for each sequence
+    """Return the outputs of data, the array Y: a d'×t matrix for each sequence
     of tokens.
     """
     outputs = _sequences(arrays["Y"], model.d_out, "d'")

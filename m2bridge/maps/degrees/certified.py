@@ -9,7 +9,7 @@ image of X, a smaller box that overlaps the given one, is the result.
 Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer. Anal.
 14 (1977).
 
-Arithmetic is that of FLINT's balls, intervals around a centre ``mid()`` that contain the right
+Arithmetic uses FLINT's balls, intervals around a centre ``mid()`` that contain the right
 value; a comparison is true only if it is true for all numbers in the balls.
 """
 

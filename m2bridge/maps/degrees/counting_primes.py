@@ -1,9 +1,9 @@
 """Numbers that are counted modulo random primes: which primes, and when enough of them agree.
 
 A count modulo one prime can be wrong, since the variety can change there, for example from a conic
-to two lines, even if the prime divides no coefficient; the count of several random primes is that
-over QQ except with bad luck, and is not a proof. The result is what at least two primes more have
-than have other results, or three more where primes take little time.
+to two lines, even if the prime divides no coefficient; the count of several random primes is the
+count over QQ except with bad luck, and is not a proof. The result is what at least two primes more
+have than have other results, or three more where primes take little time.
 """
 
 import secrets

@@ -1,11 +1,11 @@
 """Critical points of a quadratic distance q(x − u) on a variety: programs and counts.
 
 Of a variety given by an ideal the points are those where the gradient of q is a combination of the
-rows of the Jacobian matrix; of the image of a map they are those of the parametrization. Why this
-counts them is in docs/ed-degrees.md. The quadratic form q, a ``DistanceForm``, and the data point u
-are arguments ``form`` and ``point``; for ``None`` a random one is drawn. Programs count modulo a
-prime that they are given, with multiplicity; ``None`` points are not isolated, and the empty set
-has dimension −1. The real points among them are found in :mod:`.real_points`.
+rows of the Jacobian matrix; of the image of a map they are critical for the parametrization. Why
+this counts them is in docs/ed-degrees.md. The quadratic form q, a ``DistanceForm``, and the data
+point u are arguments ``form`` and ``point``; for ``None`` a random one is drawn. Programs count
+modulo a prime that they are given, with multiplicity; ``None`` points are not isolated, and the
+empty set has dimension −1. The real points among them are found in :mod:`.real_points`.
 """
 
 from __future__ import annotations

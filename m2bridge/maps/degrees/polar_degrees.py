@@ -172,7 +172,7 @@ def _by_quicker_method(model: Model) -> PolarDegrees:
 
 
 def second_opinion(case: Case) -> PolarDegrees:
-    """Return the polar degrees by slices, to be compared with those of a theorem.
+    """Return the polar degrees by slices, to be compared with a theorem.
 
     Two primes are enough if they agree: a third one would guard against two primes that give the
     same wrong numbers, but the comparison with the theorem does that too.
@@ -428,8 +428,8 @@ class PolarDegrees(PictureResult):
         general quadratic form, has on the smooth part of the cone over Z.
 
         Of an affine variety that is not a cone, it is this number of the cone over its closure Z in
-        projective space, which may be larger than that of the variety itself: 4 for a parabola,
-        which has 3.
+        projective space, which may be larger than the number of the variety itself: 4 for a
+        parabola, which has 3.
 
         Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
         algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.

@@ -51,7 +51,7 @@ class DistanceForm:
         for row, d_i in zip(self.matrix, denominators, strict=True):
             entries = zip(row, denominators, strict=True)
             rows.append(tuple(entry / (d_i * d_j) for entry, d_j in entries))
-        # the text remains that of the form in the coordinates x
+        # the text remains the form in the coordinates x
         return DistanceForm(tuple(rows), self.text)
 
     @property
@@ -80,7 +80,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
         check_field(value, ring.field)
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
-    # the integer rows are those of a multiple of the matrix, which has the same rank; without
+    # the integer rows are a multiple of the matrix, which has the same rank; without
     # variables there is no matrix, and nothing that could be singular
     rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
     if rank < size:

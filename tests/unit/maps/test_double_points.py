@@ -48,6 +48,11 @@ def test_maps_without_parameters_or_images_have_no_factors() -> None:
     assert projective_factors(PolynomialMap.from_expressions([s], {"x": 0})) == ()
 
 
+def test_a_parameter_in_no_image_leaves_no_factors() -> None:
+    assert projective_factors(PolynomialMap.from_expressions([s, t], {"x": s, "y": t})) == ((0, 1),)
+    assert projective_factors(PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t})) == ()
+
+
 def test_few_of_many_monomials_are_not_enough() -> None:
     """One image that is of another degree, among many that are alike."""
     powers = [s**i * t ** (40 - i) for i in range(41)]

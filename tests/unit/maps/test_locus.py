@@ -3,7 +3,8 @@
 import pytest
 
 from m2bridge.errors import ContradictionError
-from m2bridge.maps.locus import ComparedFindings, Component, LocusFindings
+from m2bridge.maps.locus import ComparedFindings, Component, LocusFindings, OrbitStatus
+from m2bridge.results.known import Bounds
 
 ORIGIN = Component("the origin", orbit=None, dimension=0, degree=1)
 LINE = Component("a line", orbit=None, dimension=1, degree=1)
@@ -42,3 +43,20 @@ def test_methods_that_disagree_are_a_contradiction() -> None:
     smooth = LocusFindings("double points", dimension=3, components=())
     with pytest.raises(ContradictionError, match="components of the singular locus by points"):
         ComparedFindings((AT_POINTS, LATE, smooth))
+
+
+@pytest.mark.parametrize(
+    ("singular", "tangent"),
+    [(True, Bounds(4, 6)), (None, Bounds.at_least(5)), (False, Bounds(5, 6))],
+)
+def test_statuses_of_one_orbit_that_disagree_are_a_contradiction(
+    singular: bool | None, tangent: Bounds
+) -> None:
+    def status(singular: bool | None, tangent: Bounds) -> LocusFindings:
+        one = OrbitStatus(orbit="rank one", dimension=2, tangent=tangent, singular=singular)
+        return LocusFindings("orbits", dimension=4, statuses=(one,))
+
+    smooth = status(singular=False, tangent=Bounds.exactly(4))
+    assert ComparedFindings((smooth, smooth)).by_method == (smooth, smooth)
+    with pytest.raises(ContradictionError, match="by orbits"):
+        ComparedFindings((smooth, status(singular, tangent)))
