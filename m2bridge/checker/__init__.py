@@ -8,7 +8,7 @@ this file the form of a family's checker and the verdicts on statements.
 lemmas that a certificate lists as ``trusted``, and: rank conditions generate prime ideals (Bruns,
 Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
 it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
-series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md). What no
+series is that modulo leading monomials; bounds for networks (docs/polynomial-networks.md). What no
 theorem says, but only the program that made a certificate, or a count modulo primes, makes it
 *accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
 

@@ -239,7 +239,7 @@ class ActivatedNetwork(PolynomialNetwork):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return one bound for the dimension: the least of docs/polynomial_networks.md that holds
+        """Return one bound for the dimension: the least of docs/polynomial-networks.md that holds
         for this activation and this ``characteristic`` of the field of the weights.
         """
         return (activation_bound(self.widths, self.activation, characteristic),)
@@ -258,7 +258,7 @@ class ActivatedNetwork(PolynomialNetwork):
         else:
             coefficients = self.coordinate_count
         expected = min(weights, coefficients)
-        source = "weights and coefficients (docs/polynomial_networks.md)"
+        source = "weights and coefficients (docs/polynomial-networks.md)"
         assumes = "assumes that generic functions have finitely many preimages"
         return (Expectation(expected, source, assumes=assumes),)
 

@@ -1,6 +1,6 @@
 """Upper bounds for the dimension of a polynomial network, from its widths and its degree alone.
 
-They are those of theorem-network-bounds in docs/polynomial_networks.md, with its numbers, and the
+They are those of theorem-network-bounds in docs/polynomial-networks.md, with its numbers, and the
 dimension of the orbits of the gauge group, which is the reason for the first of them.
 
 Reasons in words contain the numbers of which the bound is made.

@@ -2,7 +2,7 @@
 
 *Theorem.* In characteristic 0 the dimension of the functions of a network is the rank of the
 differential of the map from weights to functions at general weights ("Lower bounds" in
-docs/polynomial_networks.md); it is at most each of ten numbers (theorem-network-bounds there).
+docs/polynomial-networks.md); it is at most each of ten numbers (theorem-network-bounds there).
 
 *Checked here*: the rank at one point modulo a prime, which is a lower bound, and the least of the
 ten numbers, from formulas of its own. Where they meet this is the dimension. Release 1.0 had fewer
@@ -10,7 +10,7 @@ bounds, and the least of them is accepted as the upper bound, too.
 
 *Taken on trust*: the two facts above, and FLINT's ranks modulo a prime.
 
-*Notation* (that of docs/polynomial_networks.md). A network has widths d_0, …, d_l and matrices
+*Notation* (that of docs/polynomial-networks.md). A network has widths d_0, …, d_l and matrices
 W_1, …, W_l, its weights, where W_i is d_i × d_{i−1}. The function φ maps x to W_l σ(… σ(W_1 x)),
 with σ the r-th power of each coordinate, and r is its ``degree``. So its d_l outputs are forms of
 degree D = r^(l − 1) in d_0 variables, and their coefficients are the *coordinates* of φ. A *part*

@@ -198,7 +198,7 @@ class PolynomialNetwork(DifferentiableModel):
         return gauge_dimension(self.widths, self.degree)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return one bound for the dimension, the least of those of docs/polynomial_networks.md.
+        """Return one bound for the dimension, the least of those of docs/polynomial-networks.md.
 
         ``characteristic`` is that of the field of the weights: one bound needs that it is 0.
         """

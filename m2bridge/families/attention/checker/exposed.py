@@ -163,7 +163,8 @@ def types(head: Head) -> list[Type]:
     for (k, q, r), (o, v, s) in product(of_a, of_w):
         if head.has_o or o == case.d_out:
             least = max(0, r + s - case.d)
-            found += [Type(k, q, o, v, r, s, m) for m in range(least, min(r, s) + 1)]
+            common = range(least, min(r, s) + 1)  # dim L ∩ U
+            found += [Type(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in common]
     return sorted(found, key=lambda kind: (kind.k, kind.q, kind.r, kind.s, kind.m, kind.o, kind.v))
 
 

@@ -1,4 +1,4 @@
-"""The checker of certificates about deep attention, by docs/deep-attention-programs.md.
+"""The checker of certificates about deep attention, by docs/deep-attention.md.
 
 ``predictions`` has the numbers of a network, upper bounds and what statements predict;
 ``observables`` computes what they are about: by ranks of whole differentials, by one ``block`` for

@@ -8,7 +8,7 @@ as many layers and such ranks has the dimension of the upper bound.
 modulo a prime is at least as large as that over QQ: so one that is as small as can be is proved.
 
 *Taken on trust*: the theorem, and beyond six layers of softmax Ax's theorem ("Exponentials as
-unknowns" in docs/deep-attention-programs.md). The program that makes certificates differentiates by
+unknowns" in docs/deep-attention.md). The program that makes certificates differentiates by
 the chain rule; here derivatives come from dual numbers.
 
 *Notation* (that of docs/deep-attention.md). A network has l layers and t tokens, the columns of X.

@@ -179,7 +179,7 @@ def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
 
 
 def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
-    """Where the bounds of docs/polynomial_networks.md do not decide, nothing is claimed."""
+    """Where the bounds of docs/polynomial-networks.md do not decide, nothing is claimed."""
     undecided = set()
     shapes = [
         *product(range(1, 6), repeat=3),
