@@ -144,6 +144,17 @@ def test_a_grid_that_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch)
         grid(family("deep-attention"), deep)
 
 
+def test_the_entries_of_a_file_count_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text("d,d_out\n1..2,1\n3..4,1\n", encoding="utf-8")
+    assert len(list(read_cases(file, ATTENTION))) == 4
+    monkeypatch.setattr("m2bridge.batch.cases.MAX_BATCH_CASES", 3)
+    with pytest.raises(InvalidCaseError, match=r"line 3: .*more than 3 cases"):
+        list(read_cases(file, ATTENTION))
+
+
 def test_a_grid_too_large_is_refused() -> None:
     with pytest.raises(InvalidCaseError, match="2250000 cases"):
         grid(ATTENTION, {"d": "1..1500", "d_out": "1..1500"})

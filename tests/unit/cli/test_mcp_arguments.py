@@ -130,6 +130,11 @@ def test_options_are_names_of_options_of_the_family(written: str, value: Any) ->
             parsed(name, map="[map]\n", options={written: value})
 
 
+def test_code_is_a_text_and_no_name_of_a_file() -> None:
+    file = parsed("evaluate", code="1 + 1")["file"]
+    assert (str(file), file.content) == ("code", "1 + 1")
+
+
 def test_options_of_families_stay() -> None:
     """As release 1.0 has them: names with ``_`` or ``-``, numbers, texts, true and false."""
     options = {"widths": "2,2,2", "a": 2, "skip": True}

@@ -21,7 +21,7 @@ from m2bridge.certificates.form import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import OWN_FAMILIES, family
-from m2bridge.reports.atlas import Atlas, Entry, atlas, write_atlas
+from m2bridge.reports.atlas import Atlas, Entry, atlas, singular_values, write_atlas
 from m2bridge.reports.atlas_values import hilbert_polynomial_text
 
 SAMPLES = Path(__file__).parents[2] / "certificates"
@@ -131,6 +131,16 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
     assert shown.orbits is not None
     assert shown.orbits.rows[2] == ("(1, 2, 0)", "10", "≥ 14", "1", "1", "yes", "no", "no")
     assert shown.verdict == "REFUTED"
+
+
+def test_an_undecided_orbit_may_be_singular_and_larger(folder: Path) -> None:
+    certificate = read(folder / "d3-dout2-a2-t2-3.4.json")
+    orbits = [dict(facts) for facts in certificate.evidence["orbits"]]
+    orbits[-1]["singular"] = None
+    changed = replace(certificate, evidence=certificate.evidence | {"orbits": orbits})
+    texts = {value.name: value.text for value in singular_values({"file": changed})}
+    assert texts["undecided orbits"] == "(2, 2, 2)"
+    assert texts["largest dimension of a singular orbit"] == "at least 10"
 
 
 def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> None:
