@@ -405,7 +405,8 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     for letter, number in (("Q", heads), ("K", groups), ("V", groups)):
         matrix = matrices[letter]
         found[letter] = matrix.reshape(number, rows[letter] // number, matrix.shape[1])
-        if number < heads:
+        # A copy in the order of rows, also where no keys are shared: rounding depends on the order.
+        if letter != "Q":
             found[letter] = found[letter].repeat(heads // number, axis=0)
     if "O" in matrices:
         found["O"] = numpy.stack(numpy.split(matrices["O"], heads, axis=1))

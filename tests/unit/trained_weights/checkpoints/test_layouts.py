@@ -16,9 +16,11 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.trained_weights.checkpoints.accounting import StoredOptions
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.array_names import without_last_word
 from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.find_layers import find_layers
 from m2bridge.trained_weights.checkpoints.layouts import LAYOUTS as KNOWN_LAYOUTS, stored_as
 from m2bridge.trained_weights.checkpoints.names import _joined_heads
 from tests.tiers import few
@@ -389,6 +391,35 @@ def test_each_row_of_the_table_is_planted() -> None:
     tested = {*LAYOUTS, *SHARED, *ASKED} - {"nanoGPT, StarCoder"}
     assert {name for name in rows if not name.startswith("A and V")} == tested
     assert len(set(rows)) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("whose", "names"),
+    [
+        ("BERT", ("*self.query.weight", "*self.key.weight", "*self.value.weight")),
+        ("DistilBERT", ("*q_lin.weight", "*k_lin.weight", "*v_lin.weight")),
+        ("queries", ("*queries.weight", "*keys.weight", "*values.weight")),
+        ("Attention is all you need, in PyTorch", ("*w_qs.weight", "*w_ks.weight", "*w_vs.weight")),
+        ("letters at the beginning", ("Q*", "K*", "V*")),
+        ("TransformerLens, shared keys", ("*W_Q", "*_W_K", "*_W_V")),
+        ("BLIP", ("*self_attn.qkv.weight",) * 3),
+    ],
+)
+def test_keys_and_values_are_called_as_queries(whose: str, names: tuple[str, ...]) -> None:
+    (layout,) = (layout for layout in KNOWN_LAYOUTS if layout.whose == whose)
+    assert tuple(layout.names[letter] for letter in "QKV") == names
+
+
+def test_groups_have_their_queries_then_a_key_then_a_value() -> None:
+    """GPT-NeoX, BLOOM, Falcon: rows 0, 1 are queries of heads 1 and 2, which share a key."""
+    rows = numpy.arange(8.0)[:, None] * numpy.ones(4)
+    state = {"query_key_value.weight": rows, "dense.weight": numpy.ones((4, 4))}
+    found = find_layers(state, {}, {}, 4, StoredOptions(norm="none"))
+    heads = [
+        [int(head.matrices[letter][0, 0]) for letter in "QKV"]
+        for head in found.layers[0].heads(1, 4)
+    ]
+    assert heads == [[0, 2, 3], [1, 2, 3], [4, 6, 7], [5, 6, 7]]
 
 
 def test_the_command_prints_the_table_of_layouts() -> None:

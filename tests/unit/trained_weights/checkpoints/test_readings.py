@@ -207,6 +207,12 @@ SCALED = (
 )
 
 
+def test_an_array_that_may_be_factors_of_outputs_is_not_passed_over() -> None:
+    state = SCALED | {"blocks.0.ls1.weight": numpy.ones(D)}
+    with pytest.raises(InvalidCaseError, match=r"'blocks\.0\.ls1\.weight' .* is not understood"):
+        weights(state, heads=HEADS)
+
+
 @pytest.mark.parametrize("name", ["ls1.gamma", "gamma_1", "layer_scale1.lambda1", "lambda_1"])
 @pytest.mark.parametrize("kind", ["float32", "float64", "int64"])
 def test_layer_scale_is_multiplied_into_the_outputs(name: str, kind: str) -> None:
