@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import flint
 
-Key = TypeVar("Key")
+MonomialT = TypeVar("MonomialT")
 
 LARGE_PRIME = 2147483647
 """The Mersenne prime 2^31 − 1: the largest prime that both FLINT's word arithmetic and Macaulay2
@@ -110,7 +110,7 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
     return [int(number.numerator) * (scale // int(number.denominator)) for number in rationals]
 
 
-def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
+def integer_coefficients(polynomial: Mapping[MonomialT, Any]) -> dict[MonomialT, int]:
     """A polynomial over QQ times the least common multiple of the denominators; over GF(p), the
     integers that represent the residues.
     """
