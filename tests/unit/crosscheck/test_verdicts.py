@@ -710,12 +710,20 @@ def test_every_family_with_statements_has_its_table() -> None:
     assert set(tables()) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}
 
 
+def present_words(path: Path) -> str:
+    """A file of words without former ones, which may name pages that are gone."""
+    text = path.read_text(encoding="utf-8")
+    return re.sub(
+        r"^\[\[?former.*?(?=^\[(?!\[?former)|\Z)", "", text, flags=re.MULTILINE | re.DOTALL
+    )
+
+
 def test_what_verdicts_rest_on_is_on_the_pages_that_they_name() -> None:
     root = Path(__file__).parents[3]
     places = {
         place
         for words in (root / "m2bridge").rglob("words.toml")
-        for place in re.findall(r"docs/([\w-]+\.md)#([\w-]+)", words.read_text(encoding="utf-8"))
+        for place in re.findall(r"docs/([\w-]+\.md)#([\w-]+)", present_words(words))
     }
     assert len(places) >= 20
     for page, label in places:
