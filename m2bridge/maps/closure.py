@@ -65,7 +65,7 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
-FIRST_TURN_SECONDS = 2.0
+FIRST_TURN_SECONDS = 4.0
 """The time for linear algebra, and then twice as much for elimination, which may have to start
 Macaulay2, before linear algebra has the rest."""
 MAX_EARLY_ELIMINATION_COORDINATES = 12
