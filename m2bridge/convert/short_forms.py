@@ -1,7 +1,30 @@
 """Names in text that could also be products without signs, or numbers of a field.
 
-A name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If
-the name is a product, a piece such as a2 is a power of its letter.
+Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y, ad - bc for a*d - b*c. A
+name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If the
+name is a product, a piece such as a2 is a power of its letter. Everywhere ``names`` are all names
+that occur, and ``pieces`` are the pieces of one of them.
+
+Signs of products are said to be written if some product has its sign, and no sign is left out, as
+in ``2x``; products of variables are said to be written if, besides, some product has its sign that
+is not the product of a number and one variable, as ``2*x`` is. A word is a name of two or three
+different letters, perhaps with numbers, other than Greek letters and functions such as ``mu`` and
+``cos``. Refused are
+
+* names such as ``a2b``, if ``a`` and ``b`` occur, or signs of products are not written;
+* names such as ``xy`` and ``xy2``, if products of variables are not written and the letters are
+  some of x, y, z, w, or all or all but one of them occur, or signs are left out and there are at
+  most three letters;
+* words, if products of variables are not written and another word occurs, or a variable of one
+  letter, perhaps with a number: ``ad - bc``, ``ac - b^2``;
+* names of two or three letters, or letters with numbers, that all occur as names too, whatever
+  signs are written: ``x*y - xy``, ``x1*x2 - x1x2``;
+* names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not written;
+* the first such name of a text such as ``x2 - y3`` or ``x2 - y``, if no power has a sign, signs of
+  products are not written, and each name is a letter, or one with a number that could be an
+  exponent;
+* products of a constant and one letter, as ``iy``, and of a constant and several letters if signs
+  of products are not written.
 """
 
 import re
@@ -50,50 +73,8 @@ NAMES_OF_VARIABLES = frozenset(_GREEK.split() + _FUNCTIONS.split())
 
 
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
-    """Refuse names that could be products, where the variables are those that occur.
-
-    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y, ad - bc for a*d - b*c.
-    Signs of products are said to be written if some product has its sign, and no sign is left out,
-    as in ``2x``; products of variables are said to be written if that is so of one that is not the
-    product of a number and one variable, as ``2*x`` is. A word is a name of two or three different
-    letters, perhaps with numbers, other than Greek letters and functions such as ``mu`` and
-    ``cos``. Refused are
-
-    * names such as ``a2b``, if ``a`` and ``b`` occur, or signs of products are not written;
-    * names such as ``xy`` and ``xy2``, if products of variables are not written and the letters are
-      some of x, y, z, w, or all or all but one of them occur, or signs are left out and there are
-      at most three letters;
-    * words, if products of variables are not written and another word occurs, or a variable of one
-      letter, perhaps with a number: ``ad - bc``, ``ac - b^2``;
-    * names of two or three letters, or letters with numbers, that all occur as names too, whatever
-      signs are written: ``x*y - xy``, ``x1*x2 - x1x2``;
-    * names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not
-      written;
-    * the first such name of a text such as ``x2 - y3`` or ``x2 - y``, if no power has a sign, signs
-      of products are not written, and each name is a letter, or one with a number that could be an
-      exponent;
-    * products of a constant and one letter, as ``iy``, and of a constant and several letters if
-      signs of products are not written.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        Polynomials.
-    constants : sequence of str
-        The generators of the field, which count as if they occurred.
-
-    Raises
-    ------
-    ConversionError
-        With both readings of the name.
-
-    Examples
-    --------
-    >>> try:
-    ...     check_short_forms(["a2b - c3"])
-    ... except ConversionError as reason:
-    ...     print(str(reason).partition(":")[0])
-    'a2b' could be a^2*b or one variable
+    """Refuse names that could be products, with both readings, where the variables are those that
+    occur; ``constants``, the generators of the field, count as if they occurred.
     """
     text_list = list(map(without_comments, texts))
     names: dict[str, None] = {}  # as an ordered set
@@ -121,20 +102,9 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
 
 
 def check_numbers_of_fields(names: Collection[str]) -> None:
-    """Refuse names of variables that could be algebraic numbers, such as ``I`` and ``sqrt2``.
-
-    The letter before it or after it in the alphabet shows that i or I is a variable, as j does in
-    ``i*j - k``; and ``zeta3`` is one beside ``zeta1``.
-
-    Parameters
-    ----------
-    names : collection of str
-        Variables that occur in texts and that nobody has declared, without the field's generators.
-
-    Raises
-    ------
-    ConversionError
-        With both readings of the name.
+    """Refuse undeclared names that could be algebraic numbers, such as ``I`` and ``sqrt2``; but
+    beside h or j, its neighbours in the alphabet, i is a variable, and so is ``zeta3`` beside
+    ``zeta1``.
     """
     for name in names:
         number = number_named(name)
@@ -154,17 +124,12 @@ def check_numbers_of_fields(names: Collection[str]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WrittenSigns:
-    """Which signs are written in the polynomials of a call.
+    """Which signs are written in the polynomials of a call."""
 
-    ``omits_products`` says that some sign of a product is left out, as in ``2x``; ``products`` that
-    there are such signs, and none is left out; ``products_of_names`` that one of these is not that
-    of a number and a variable; ``powers`` that some power has a sign.
-    """
-
-    omits_products: bool
-    products: bool
-    products_of_names: bool
-    powers: bool
+    omits_products: bool  # some sign of a product is left out, as in 2x
+    products: bool  # there are signs of products, and none is left out
+    products_of_names: bool  # and one stands not between a number and a variable
+    powers: bool  # some power has a sign
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Self:
@@ -183,10 +148,7 @@ class _WrittenSigns:
 
 
 def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) -> bool:
-    """Whether the name with these pieces could be their product, or a power if it is one piece.
-
-    The rules are those of :func:`check_short_forms`, and ``names`` are all names that occur.
-    """
+    """Whether the name with these pieces could be their product, or a power if it is one piece."""
     first, *others = pieces
     if not others:  # x2, where x occurs as well
         is_like_a_power = first[1:].isdecimal() and first[0] in names
@@ -230,10 +192,8 @@ def _is_word(pieces: Sequence[str]) -> bool:
 def _has_constant_as_factor(
     pieces: list[str], constants: Sequence[str], signs: _WrittenSigns
 ) -> bool:
-    """Whether the name with these pieces would be the product of a constant and something else.
-
-    A constant and one letter is such a product, as iy for the constant i; more letters could be a
-    word, and are a product only if signs of products are not written.
+    """Whether the name would be the product of a constant and one letter, as iy; more letters could
+    be a word, and are a product only if signs of products are not written.
     """
     letters = {piece[0] for piece in pieces}
     if len(pieces) == 1 or letters.isdisjoint(constants):
@@ -242,11 +202,7 @@ def _has_constant_as_factor(
 
 
 def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: bool) -> bool:
-    """Whether a name of several letters, as xy or xy2, seems to be a product of its pieces.
-
-    ``names`` are all names that occur, and ``omits_signs`` says whether signs of other products are
-    left out, as in ``2x``.
-    """
+    """Whether a name of several letters, as xy or xy2, seems to be a product of its pieces."""
     letters = {piece[0] for piece in pieces}
     # the letters of names such as x and x_1, which are variables of their own
     known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
@@ -262,12 +218,11 @@ def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: b
 
 
 def _could_be_powers(names: Collection[str]) -> bool:
-    """Whether names could be powers: at least two names, each a letter or a letter with a number
-    above 1, some with a number, and no two with the same letter.
-
-    Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
-    A single name, as x2, says nothing of how powers are written.
+    """Whether these are at least two names, each a letter, perhaps with a number above 1, some with
+    a number, and no two with the same letter.
     """
+    # Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
+    # A single name, as x2, says nothing of how powers are written.
     letters = {name[0] for name in names}
     has_one_name_for_each_letter = len(names) == len(letters)
     if not has_one_name_for_each_letter or len(names) < 2:
@@ -282,10 +237,8 @@ def _could_be_powers(names: Collection[str]) -> bool:
 
 
 def _refuse_short_form(name: str, pieces: list[str], names: Collection[str]) -> NoReturn:
-    """Raise ConversionError for a name that could be the product of its pieces: a2b of a2 and b.
-
-    A piece of a letter and a number is read as a power, unless a product of several pieces has it
-    as a variable, one of ``names``.
+    """Raise ConversionError for a name that could be the product of its pieces: a piece such as a2
+    is read as a power, unless a product of several pieces has it as a variable.
     """
     factors = []
     for piece in pieces:
