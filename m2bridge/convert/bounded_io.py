@@ -1,7 +1,9 @@
 """Text, JSON, TOML and numbers from outside: read strictly, bounded in size, refused in one line.
 
-A file may be hostile or mistaken: nothing is opened that may have no end, nothing is read
-beyond a limit, and each refusal is a ConversionError without a trace of the reader's own.
+A file may be hostile or mistaken: nothing is opened that may have no end, nothing is read beyond a
+limit (``most`` is in bytes), and each refusal is a ConversionError without a trace of the reader's
+own. Its ``place`` says, where it is known, where the text is wrong. A pipe that does not end within
+the limit of the computation is a TimeLimitError.
 """
 
 import json
@@ -32,17 +34,7 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
 
 
 def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
-    """The text of a file in UTF-8 of at most ``most`` bytes, read by :func:`read_bytes`.
-
-    A mark of the byte order at its beginning is left out.
-
-    Raises
-    ------
-    ConversionError
-        If it cannot be read, is larger, or is not text: then ``place`` of the error says where.
-    TimeLimitError
-        If a pipe does not end within the limit of the computation.
-    """
+    """The text of a file in UTF-8, read by :func:`read_bytes`, without a mark of the byte order."""
     data = read_bytes(path, most)
     try:
         return data.decode("utf-8-sig")
@@ -52,17 +44,8 @@ def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
 
 
 def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
-    """Read a regular file, or a pipe with a name; nothing else is opened.
-
-    No more than ``most`` bytes are read, and no longer than the limit of the computation allows.
-
-    Raises
-    ------
-    ConversionError
-        If it cannot be read, is larger, or is something else, such as a device, which may never
-        come to an end.
-    TimeLimitError
-        If a pipe does not end within the limit of the computation.
+    """Read a regular file, or a pipe with a name; a device, which may have no end, is not
+    opened.
     """
     check_readable(path)
     try:
@@ -78,21 +61,8 @@ def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
 
 
 def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
-    """All that comes from an open file, such as standard input; at most ``most`` bytes, in time.
-
-    Parameters
-    ----------
-    descriptor : int
-        The file's number in the system, as of ``os.open``.
-    most : int
-        Bytes.
-
-    Raises
-    ------
-    ConversionError
-        If there is more.
-    TimeLimitError
-        If it does not come within the limit of the computation.
+    """All that comes from an open file, such as standard input, in time; ``descriptor`` is its
+    number in the system.
     """
     ready = select.poll()
     ready.register(descriptor, select.POLLIN)
@@ -128,22 +98,9 @@ def read_json(
     parse_float: Callable[[str], Any] | None = None,
     digits: int = MAX_JSON_INTEGER_DIGITS,
 ) -> Any:
-    """The value of a JSON text.
-
-    Parameters
-    ----------
-    text : str
-    parse_float : callable, optional
-        Called with the text of each number that has a point or an exponent, for its value; a finite
-        ``float`` when left out.
-    digits : int
-        The number of digits of the longest integer that is accepted.
-
-    Raises
-    ------
-    ConversionError
-        If it is not JSON as the standard (RFC 8259) has it, a name occurs twice in an object, a
-        number is too large, or it is nested too deeply.
+    """The value of a JSON text as the standard (RFC 8259) has it, with integers of at most
+    ``digits`` digits; ``parse_float`` makes numbers with a point or an exponent, which are finite
+    floats otherwise.
     """
 
     def bounded_integer(number: str) -> int:
@@ -171,14 +128,7 @@ def read_json(
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML text.
-
-    Raises
-    ------
-    ConversionError
-        If it is not TOML, has more than :data:`MAX_DOCUMENT_BYTES` characters, is nested too
-        deeply, or has a name of more than 20 parts or an integer of more than 4300 digits.
-    """
+    """The tables of a TOML text."""
     if not isinstance(text, str):
         raise ConversionError(f"not a text, but a {type(text).__name__}")
     if len(text) > MAX_DOCUMENT_BYTES:
@@ -204,29 +154,16 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _place_in_message(reason: str) -> str:
-    """The text `` (line 2, column 5)``, from the end of a message of Python's reader of TOML.
-
-    The text is empty if the message does not end with a place. What the message quotes of the file
-    is left out.
+    """The text `` (line 2, column 5)`` from the end of a message of Python's reader of TOML,
+    without what the message quotes of the file; empty if it ends with no place.
     """
     place = re.search(r" \(at line (?P<line>[0-9]+), column (?P<column>[0-9]+)\)\Z", reason)
     return f" (line {place['line']}, column {place['column']})" if place else ""
 
 
 def _hint(text: str, reason: str) -> str:
-    """What to write instead, for a message of Python's reader about a text in TOML.
-
-    Parameters
-    ----------
-    text : str
-    reason : str
-        The message, with the place of the error.
-
-    Returns
-    -------
-    str
-        A rule on names, or on quotes around text, that the line of the error breaks; empty if it
-        breaks another rule.
+    """What to write instead: the rule on names, or on quotes around text, that the line named in
+    the message ``reason`` breaks; empty if it breaks another rule.
     """
     place = re.search(r"line (?P<line>[0-9]+), column (?P<column>[0-9]+)", reason)
     if place is None:
@@ -248,12 +185,8 @@ def _hint(text: str, reason: str) -> str:
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The dictionary of the pairs of a JSON object.
-
-    Raises
-    ------
-    ConversionError
-        If a name occurs twice, of which Python would keep the last.
+    """The dictionary of the pairs of a JSON object; refused if a name occurs twice, of which Python
+    would keep the last.
     """
     content = dict(pairs)
     if len(content) == len(pairs):
@@ -291,19 +224,9 @@ _RATIONAL = re.compile(
 
 
 def read_rational(text: str) -> Fraction:
-    """Read a rational number: ``3``, ``-1.5``, ``2e-3`` or ``3/7``; exact, of bounded length.
-
-    Raises
-    ------
-    ConversionError
-        If it is not one, or is too long: the number of digits, of a fraction the larger one of
-        numerator and denominator, plus the absolute value of the exponent must not be above
-        :data:`MAX_NUMBER_DIGITS`. A point counts as a digit.
-
-    Examples
-    --------
-    >>> read_rational("-1.5e2"), read_rational("3/7")
-    (Fraction(-150, 1), Fraction(3, 7))
+    """Read a rational number, ``3``, ``-1.5``, ``2e-3`` or ``3/7``, exactly; its digits (the larger
+    number of numerator and denominator, a point counts) and the absolute value of its exponent are
+    together at most :data:`MAX_NUMBER_DIGITS`.
     """
     too_long = ConversionError(
         f"a number has more than {MAX_NUMBER_DIGITS} digits when it is written out"
