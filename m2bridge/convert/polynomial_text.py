@@ -1,7 +1,13 @@
 """Polynomials, equations and rational functions in text, as people write them.
 
 Text is read by a strict parser, :mod:`m2bridge.convert.polynomial_parser`, whose docstring has the
-grammar, and never evaluated as a program. Coefficients are in QQ, or in an extension field.
+grammar, and never evaluated as a program. What cannot be read, or is too large when it is expanded,
+is a ConversionError with the column and the text. Coefficients are in QQ, or in an extension field;
+the variables of ``ring`` are the names that may occur.
+
+A divisor g that is no number is read as a further variable, which stands for 1/g and whose name
+nobody can write. Afterwards the values of these variables are put in their place: ``values`` has
+one for each of the first further variables, and those after them do not occur.
 """
 
 from collections.abc import Sequence
@@ -18,60 +24,20 @@ from m2bridge.errors import ConversionError
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
-    """Read a polynomial such as ``3/7*x^2*y - (x + 1)**3``.
-
-    Parameters
-    ----------
-    text : str
-    ring : PolynomialRing
-        Over QQ; its variables are the names that may occur.
-
-    Raises
-    ------
-    ConversionError
-        With the column and the text, if it is not such a polynomial, or is too large when it is
-        expanded.
-
-    Examples
-    --------
-    >>> read_polynomial("2*(s - t)^2", PolynomialRing(QQ, ("s", "t")))
-    2*s**2 - 4*s*t + 2*t**2
-    """
+    """Read a polynomial over QQ, such as ``3/7*x^2*y - (x + 1)**3``."""
     return PolynomialParser(text, ring).whole()
 
 
 def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
-    """Read a polynomial, or an equation as the difference of its sides.
-
-    ``ring``, over QQ, has the names that may occur as variables.
-
-    Raises
-    ------
-    ConversionError
-        With the column and the text, if it is neither, or is too large when it is expanded.
-
-    Examples
-    --------
-    >>> read_equation("2x^2 = y - 0.5", PolynomialRing(QQ, ("x", "y")))
-    2*x**2 - y + 1/2
+    """Read a polynomial over QQ, or an equation, ``2x^2 = y - 0.5``, as the difference of its
+    sides.
     """
     return PolynomialParser(text, ring).whole(equation=True)
 
 
 def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
-    """Read a rational function, as coprime numerator and denominator.
-
-    ``ring``, over QQ, has the names that may occur as variables.
-
-    Raises
-    ------
-    ConversionError
-        If it is no rational function, is too large when it is expanded, or a divisor is zero.
-
-    Examples
-    --------
-    >>> read_rational_function("(1 - t^2)/(1 + t^2)", PolynomialRing(QQ, ("t",)))
-    (-t**2 + 1, t**2 + 1)
+    """Read a rational function over QQ, such as ``(1 - t^2)/(1 + t^2)``, as coprime numerator and
+    denominator.
     """
     count = text.count("/")
     if not count:
@@ -92,18 +58,9 @@ def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement
 
 
 def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
-    """Read a polynomial of a ring over an extension field; or an equation, if ``equation`` is true.
+    """Read a polynomial over an extension field, or an equation if ``equation`` is true; the
+    field's generators are constants in the text, and constants that are not zero can be divisors.
 
-    The names of the field's generators are constants in the text, and constants that are not zero
-    can be divisors.
-
-    Raises
-    ------
-    ConversionError
-        If it is no polynomial, is too large when it is expanded, or has another divisor.
-
-    Examples
-    --------
     >>> from m2bridge.algebra.extension_field import gaussian_field
     >>> read_over_extension("2x/(1 + i) - i^2", PolynomialRing(gaussian_field("i"), ("x",)))
     -(i - 1)*x + 1
@@ -131,20 +88,9 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
 def convert_to_extension(
     polynomial: PolyElement, ring: PolynomialRing, values: Sequence[Any] = ()
 ) -> PolyElement:
-    """Convert a polynomial over QQ to an element of a ring over an extension field.
-
-    The polynomial has three kinds of variables, in this order: those of ``ring``, the generators of
-    its field, and perhaps further ones, in whose place ``values`` are put. Over QQ(a) with the
-    value 1/a of a further variable w, the polynomial x*a + x*w becomes (a + 1/a)*x.
-
-    Parameters
-    ----------
-    polynomial : PolyElement
-        Over QQ.
-    ring : PolynomialRing
-        Over an extension field.
-    values : sequence of elements of the field
-        One for each of the first further variables; those after them do not occur.
+    """Convert a polynomial over QQ in the variables of ``ring``, the generators of its field, and
+    perhaps further ones with these values: over QQ(a), with 1/a for w, x*a + x*w becomes (a +
+    1/a)*x.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
@@ -162,17 +108,9 @@ def convert_to_extension(
 def _polynomials_in_generators(
     polynomial: PolyElement, field: ExtensionField, variables: int
 ) -> dict[tuple[Exponents, Exponents], dict[Exponents, Any]]:
-    """The terms of a polynomial over QQ that differ only in the generators of a field, collected.
-
-    The polynomial has the variables of :func:`convert_to_extension`: first as many as
-    ``variables`` says, then the generators, then further ones. The keys are the exponents of the
-    first variables and those of the further ones. The values are polynomials in the generators,
-    exponents with coefficients, which are reduced modulo the characteristic.
-
-    Raises
-    ------
-    ConversionError
-        If the characteristic divides the denominator of a coefficient.
+    """The terms that differ only in the generators, collected: polynomials in the generators,
+    reduced modulo the characteristic, by the exponents of the first ``variables`` variables and of
+    the further ones.
     """
     end_of_generators = variables + len(field.names)
     polynomials: dict[tuple[Exponents, Exponents], dict[Exponents, Any]] = {}
@@ -199,18 +137,8 @@ def _residue(number: Any, p: int) -> int:
 def _substitute_fractions(
     polynomial: PolyElement, ring: PolynomialRing, values: list[tuple[PolyElement, PolyElement]]
 ) -> tuple[PolyElement, PolyElement]:
-    """Numerator and denominator, coprime, of a polynomial with fractions for some variables.
-
-    With the variable t of the ring, and the value 1/t of a further variable w, the polynomial
-    t^2*w + w becomes (t^2 + 1, t).
-
-    Parameters
-    ----------
-    polynomial : PolyElement
-        In the variables of the ring, and then further ones.
-    ring : PolynomialRing
-    values : list of (numerator, denominator) in the ring
-        What is put in place of each of the first further variables; those after them do not occur.
+    """Numerator and denominator, coprime, of a polynomial in the ring's variables and further ones,
+    whose values are fractions: with 1/t for w, t^2*w + w becomes (t^2 + 1, t).
     """
     count = len(ring.variables)
     # The terms that differ only in the ring's variables, by the exponents of the further ones.
@@ -235,16 +163,6 @@ def _substitute_fractions(
 def names_in(text: str) -> tuple[str, ...]:
     """The names that occur in the text of a polynomial, each once, in the order in which they
     occur.
-
-    Raises
-    ------
-    ConversionError
-        With the column and the text, if a character cannot stand in it.
-
-    Examples
-    --------
-    >>> names_in("x^2 - 3*y_1*z")
-    ('x', 'y_1', 'z')
     """
     # the text is only divided into tokens, which needs no variables
     tokens = PolynomialParser(text, PolynomialRing(QQ, ())).tokens
