@@ -128,7 +128,7 @@ class _WrittenSigns:
 
     omits_products: bool  # some sign of a product is left out, as in 2x
     products: bool  # there are signs of products, and none is left out
-    products_of_names: bool  # and one stands not between a number and a variable
+    products_of_names: bool  # one of them is not of a number and a variable
     powers: bool  # some power has a sign
 
     @classmethod
