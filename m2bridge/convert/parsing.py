@@ -3,6 +3,13 @@
 Text is read by :mod:`m2bridge.convert.polynomial_text`, and never evaluated as a program.
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader,
 :func:`generator_reader`.
+
+Polynomials over a field, over its prime field, and over QQ and ZZ can be taken over that field. A
+residue modulo p is then the congruent integer nearest to 0. An equation is the difference of its
+sides. A term is a pair: the exponents of variables, in the order of their ``names``, which are
+among the ring's, and a coefficient. As a field, ``None`` means that a value names none, as text,
+numbers and expressions do not. What is not an exact polynomial in the variables over the field, or
+has a field that m2bridge lacks, is a ConversionError.
 """
 
 import re
@@ -40,11 +47,9 @@ _POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
 
 
 def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
-    """Return a fast reader of elements of a ring from the texts that m2bridge writes.
-
-    It is the inverse of :func:`m2bridge.convert.printing.polynomial_text` where exponents have at
-    most four digits. Over QQ and GF(p) it raises ConversionError if a term cannot be read, occurs
-    twice or is zero; so zero has no text. Over an extension field it is :func:`element`.
+    """Return a fast reader of the texts that :func:`m2bridge.convert.printing.polynomial_text`
+    writes, with exponents of at most four digits; over QQ and GF(p) it refuses terms that are zero
+    or occur twice, so zero has no text, and over an extension field it is :func:`element`.
     """
     if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
@@ -52,10 +57,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
 
 class _GeneratorReader:
-    """The reader of elements of a ring over QQ or GF(p) from texts that m2bridge writes.
-
-    It keeps the place of each variable in the ring, and the numbers that it has read, since few
-    different ones occur in many terms.
+    """The reader over QQ or GF(p); it keeps the numbers that it has read, since few different ones
+    occur in many terms.
     """
 
     def __init__(self, ring: PolynomialRing) -> None:
@@ -65,13 +68,7 @@ class _GeneratorReader:
         self._number = cache(self._new_number)
 
     def polynomial(self, text: str) -> PolyElement:
-        """The polynomial of a text such as ``-x**2 + 3/7*y``.
-
-        Raises
-        ------
-        ConversionError
-            If a term cannot be read in the ring, is zero, or has the same monomial as another term.
-        """
+        """The polynomial of a text such as ``-x**2 + 3/7*y``."""
         total = self._ring.sympy_ring.zero
         # "-x**2 + 3/7*y" has the words "-", "x^2", "+", "3/7*y": signs and terms in turn
         text_with_sign = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
@@ -118,9 +115,8 @@ _Polynomial = str | Expr | Equality | Poly | PolyElement | _Flint | Number | fli
 
 
 def check_polynomial(value: object) -> None:
-    """Raise ConversionError unless a value is of a class that :func:`element` can read.
-
-    Text and expressions pass, whether they are polynomials or not.
+    """Raise ConversionError unless a value is of a class that :func:`element` can read; text and
+    expressions pass, whether they are polynomials or not.
     """
     if not isinstance(value, _Polynomial):
         advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
@@ -130,15 +126,8 @@ def check_polynomial(value: object) -> None:
 def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
-    An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
-    a ring over GF(p), modulo p. An element of this ring is returned as it is. Of a polynomial over
-    another GF(q) the residues are taken as the integers nearest to 0: callers compare the fields
-    first, by :func:`check_field` or :func:`common_field`.
-
-    Raises
-    ------
-    ConversionError
-        If it is not an exact polynomial in the variables over the field.
+    Residues over another GF(q) are taken as integers, too: callers compare the fields first, by
+    :func:`check_field` or :func:`common_field`.
     """
     if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
         return value
@@ -162,11 +151,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_of_same_terms(ring: PolynomialRing, value: Any) -> PolyElement:
-    """The element of a ring over QQ or GF(p) with the terms of a polynomial of SymPy or FLINT.
-
-    A residue modulo p becomes the congruent integer nearest to 0, as an element of the ring's
-    field.
-    """
+    """The element of a ring over QQ or GF(p) with the terms of a polynomial of SymPy or FLINT."""
     field = own_field(value) or QQ
     terms = []
     for exponents, coefficient in value.to_dict().items():
@@ -175,11 +160,8 @@ def _element_of_same_terms(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
-    """Convert a polynomial, a number or text to an element of a ring over an extension field.
-
-    Polynomials over the field, over its prime field and over QQ are converted. A variable with the
-    name of a generator of the field becomes this generator. An equation becomes the difference of
-    its sides. ConversionError is raised for what is no polynomial over the field.
+    """Convert a value to an element of a ring over an extension field; a variable with the name of
+    a generator of the field becomes this generator.
     """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
@@ -206,14 +188,8 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
-    """The element that an expression in the variables and the symbol of the generator stands for.
-
-    The ring is over an algebraic field, whose nonzero elements may be divisors.
-
-    Raises
-    ------
-    ConversionError
-        If it is no polynomial in the variables with coefficients in the field.
+    """The element that an expression in the variables and the generator of an algebraic field
+    stands for, where nonzero elements of the field may be divisors.
     """
     # over QQ, with the generator as a further variable
     larger = PolynomialRing(QQ, ring.variables + ring.field.names)
@@ -228,15 +204,8 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
-    """The element of ``ring`` that an expression with roots, such as sqrt(2), stands for.
-
-    The result is ``None`` if there are no roots in the expression, or the field of the ring does
-    not know its generator as a number of SymPy; another way is tried then.
-
-    Raises
-    ------
-    ConversionError
-        If it is not exact, or a root is not in the field.
+    """The element that an expression with roots, such as sqrt(2), stands for; ``None`` if it has no
+    roots, or the field does not know its generator as a number of SymPy: another way is tried then.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
@@ -264,10 +233,8 @@ def _coefficient_domain(value: Poly | PolyElement) -> Any:
 
 
 def _has_constants(value: Any) -> bool:
-    """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x].
-
-    Such a ring QQ[a] of coefficients is no field, but a may be a generator of the field of an
-    ideal.
+    """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x]:
+    QQ[a] is no field, but a may be a generator of the field of an ideal.
     """
     if not isinstance(value, Poly | PolyElement):
         return False
@@ -275,8 +242,8 @@ def _has_constants(value: Any) -> bool:
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
-    """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x],
-    and these in no other variables than generators of the field; false if ``field`` is ``None``.
+    """Whether a value is a polynomial of SymPy as in QQ[a][x], with coefficients in no other
+    variables than generators of the field; false without a field.
     """
     if field is None or not _has_constants(value):
         return False
@@ -284,16 +251,8 @@ def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
 
 
 def _is_declared_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
-    """Whether the domain of a polynomial of SymPy is this field, or a ring whose field of fractions
-    it is.
-
-    The domain is declared with the polynomial, and may be smaller than the field: the result is
-    false for x + 1 over QQ and the field QQ(√2), which contains its coefficients.
-
-    Raises
-    ------
-    ConversionError
-        If m2bridge does not have the field of fractions of the domain, as for real numbers.
+    """Whether the domain declared with a polynomial of SymPy has this field as its field of
+    fractions; false for x + 1 over QQ and the larger field QQ(√2).
     """
     domain = _coefficient_domain(value)
     if domain.is_PolynomialRing:  # such as QQ[a], whose field of fractions m2bridge may not have
@@ -304,10 +263,8 @@ def _is_declared_over(value: Poly | PolyElement, field: CoefficientField) -> boo
 def from_elements(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The element of a ring over an extension field with these terms of SymPy.
-
-    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
-    coefficient in SymPy's domain of the same field.
+    """The element of a ring over an extension field with these terms, whose coefficients are in
+    SymPy's domain of the same field.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
@@ -322,9 +279,8 @@ flat = partial(flatten, cls=(list, tuple))
 
 
 def ring_variables(value: Any) -> tuple[str, ...]:
-    """The variables of the ring of a polynomial of SymPy or FLINT, in the order of exponents.
-
-    Empty for text, numbers and expressions, which have no ring.
+    """The variables of the ring of a polynomial of SymPy or FLINT, in the order of exponents; empty
+    for text, numbers and expressions.
     """
     if isinstance(value, PolyElement):
         return tuple(map(symbol_name, value.ring.symbols))
@@ -345,15 +301,7 @@ def occurring_names(value: Any) -> Iterable[str]:
 
 
 def own_field(value: Any) -> CoefficientField | None:
-    """The field of the coefficients of a polynomial, QQ for integers.
-
-    ``None`` for values that name no field: text, numbers and expressions.
-
-    Raises
-    ------
-    ConversionError
-        If m2bridge does not have the field of the coefficients.
-    """
+    """The field of the coefficients of a polynomial, QQ for integers."""
     if isinstance(value, PolyElement):
         return field_of_domain(value.ring.domain)
     if isinstance(value, Poly):
@@ -368,26 +316,9 @@ def own_field(value: Any) -> CoefficientField | None:
 def common_field(
     given: Iterable[CoefficientField | None], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field over which polynomials of several fields are taken together.
-
-    If a field was asked for, the result is this field: polynomials over it, over its prime field
-    and over QQ and ZZ (these are reduced modulo p) can be taken over it. Else the result is the
-    only field that the polynomials have, where an extension field and its prime field count as
-    one; QQ if none of them names a field.
-
-    Parameters
-    ----------
-    given : iterable of CoefficientField or None
-        The fields of the polynomials, as :func:`own_field` returns them: ``None`` for a polynomial
-        that names none.
-    field : CoefficientField or None
-        The field that was asked for, if one was.
-
-    Raises
-    ------
-    ConversionError
-        If the polynomials have more than one field, or one that does not go with the field that was
-        asked for.
+    """The field over which polynomials with the fields ``given`` are taken together: ``field`` if
+    it was asked for, else the only one among theirs, where an extension field and its prime field
+    count as one; QQ if none names a field.
     """
     own_fields = list(dict.fromkeys(own for own in given if own is not None))  # each once
     if field is not None:
@@ -408,25 +339,12 @@ def common_field(
 
 
 def check_field(value: object, field: CoefficientField) -> None:
-    """Raise ConversionError if a value is a polynomial that cannot be taken over a field.
-
-    Polynomials over that field, over its prime field and over QQ and ZZ can (:func:`common_field`).
-    Values that say no field, such as text, numbers and expressions, pass.
-    """
+    """Raise ConversionError if a value is a polynomial that cannot be taken over a field."""
     common_field([own_field(value)], field)
 
 
 def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient of a polynomial of SymPy or FLINT over QQ, ZZ or GF(p), as a fraction.
-
-    ``field`` is that of the polynomial, QQ for ZZ. A residue becomes the congruent integer nearest
-    to 0.
-
-    Raises
-    ------
-    ConversionError
-        If it is neither a residue nor rational.
-    """
+    """A coefficient of a polynomial of SymPy or FLINT over this field, QQ for ZZ, as a fraction."""
     p = field.characteristic
     if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
         residue = int(coefficient) % p
@@ -439,10 +357,8 @@ def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction
 def from_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The element of a ring over QQ or GF(p) with these terms.
-
-    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
-    rational number.
+    """The element of a ring over QQ or GF(p) with these terms, whose coefficients are rational
+    numbers.
     """
     return _element_of_terms(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
 
@@ -450,15 +366,8 @@ def from_terms(
 def _element_of_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The element of a ring with these terms.
-
-    A term is a pair: exponents of the variables ``names``, in their order, and an element of the
-    ring's domain.
-
-    Raises
-    ------
-    ConversionError
-        If a variable that occurs is not one of the ring.
+    """The element of a ring with these terms, whose coefficients are in the ring's domain; refused
+    if a variable that occurs is not one of the ring.
     """
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
