@@ -1,4 +1,11 @@
-"""Fields of coefficients as people name them, and as SymPy's objects have them."""
+"""Fields of coefficients as people name them, and as SymPy's objects have them.
+
+A name that is no field, or not a field which m2bridge has, is an InvalidCaseError; a domain or
+numbers of SymPy without such a field are a ConversionError. An extension field has generators, and
+an algebraic one the minimal polynomial of its only generator. The generator of GF(p^k) is a root of
+the Conway polynomial where FLINT has it, otherwise of an irreducible polynomial of few terms, and
+has the name a if no name is written.
+"""
 
 import re
 from collections.abc import Iterable
@@ -57,22 +64,9 @@ _FORMS = "QQ, GF(p), GF(9), QQ[i]/(i^2+1) or QQ(a,b)"
 
 
 def parse_field(text: str) -> CoefficientField:
-    """The field of this name.
-
-    These are accepted: ``QQ``, ``GF(p)``, ``ZZ/p``; ``GF(9)``, ``GF 9`` and ``GF(3^2)``, whose
-    generator is ``a``, a root of the Conway polynomial where FLINT has it, otherwise of an
-    irreducible polynomial of few terms; ``QQ[i]/(i^2+1)`` and ``GF(3)[b]/(b^2+1)``, also inside
-    ``toField``; ``QQ(a,b)`` and ``frac(QQ[a,b])``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is not a field, or not one of these.
-
-    Examples
-    --------
-    >>> print(parse_field("QQ[i]/(i^2+1)"), parse_field("GF 9"), parse_field("frac(QQ[a,b])"))
-    QQ[i]/(i**2 + 1) GF(3)[a]/(a**2 - a - 1) QQ(a, b)
+    """The field named ``QQ``, ``GF(p)`` or ``ZZ/p``; ``GF(9)``, ``GF 9`` or ``GF(3^2)``;
+    ``QQ[i]/(i^2+1)`` or ``GF(3)[b]/(b^2+1)``, also inside ``toField``; ``QQ(a,b)`` or
+    ``frac(QQ[a,b])``.
     """
     short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
@@ -104,15 +98,9 @@ def _without_to_field(text: str) -> str:
 
 
 def _extension_or_galois_field(text: str) -> CoefficientField | None:
-    """The field of a name such as ``QQ[i]/(i^2+1)``, ``QQ(a,b)``, ``GF(9)`` or ``GF(7)``.
-
-    The result is ``None`` for a name of another form, and for GF(n) where n is no power of a prime,
-    or too large to be read. In ``text``, which has no spaces, parentheses match.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the name has such a form, but is not that of a field which m2bridge has.
+    """The field of a name such as ``QQ[i]/(i^2+1)``, ``QQ(a,b)``, ``GF(9)`` or ``GF(7)``, without
+    spaces; ``None`` for other forms, and for GF(n) where n is no power of a prime or too large to
+    be read.
     """
     algebraic = _ALGEBRAIC.fullmatch(_without_to_field(text))  # QQ[i]/(i^2+1)
     if algebraic:
@@ -129,29 +117,13 @@ def _extension_or_galois_field(text: str) -> CoefficientField | None:
 
 
 def parse_coefficients(text: str) -> CoefficientField:
-    """The coefficients of an ideal, from their name: a field as :func:`parse_field` reads, or ZZ.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is neither.
-
-    Examples
-    --------
-    >>> parse_coefficients("ZZ"), parse_coefficients("GF(7)")
-    (ZZ, GF(7))
-    """
+    """The coefficients of an ideal from their name: a field as :func:`parse_field` reads, or ZZ."""
     return ZZ if text.strip() == "ZZ" else parse_field(text)
 
 
 def _remove_spaces(text: str) -> str:
-    """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them.
-
-    Raises
-    ------
-    InvalidCaseError
-        If two names or numbers, which would become one, are separated by spaces only, as in
-        ``QQ i``; but in ``GF 9`` and ``2 a`` a new word begins in any case.
+    """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them; refused if
+    two words, which would become one, are separated by spaces only, as in ``QQ i``.
     """
     # "GF 9" becomes "GF9", and "2 a" becomes "2a": only what stands before the spaces stays, which
     # is a word (group 1) or a number (group 2)
@@ -174,13 +146,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def _prime_field(text: str) -> CoefficientField:
-    """The field of the name ``QQ``, ``GF(p)`` or ``ZZ/p``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is another name, ZZ/n for an n that is not prime, or p is too large.
-    """
+    """The field of the name ``QQ``, ``GF(p)`` or ``ZZ/p``."""
     match = re.fullmatch(r"ZZ/([0-9]+)", text)
     if match is None:
         return CoefficientField.parse(text)
@@ -204,14 +170,8 @@ class NumberName(NamedTuple):
 
 
 def number_named(name: str) -> NumberName | None:
-    """The algebraic number that a name such as ``i``, ``sqrt2``, ``zeta3`` or ``theta`` could mean.
-
-    These are the usual names, and the names that m2bridge itself gives to numbers of SymPy.
-
-    Examples
-    --------
-    >>> number_named("sqrt2").field
-    'QQ[sqrt2]/(sqrt2^2-2)'
+    """The algebraic number that a name such as ``i``, ``sqrt2``, ``zeta3`` or ``theta`` could mean:
+    the usual names, and the names that m2bridge itself gives to numbers of SymPy.
     """
     if name in IMAGINARY_UNITS:
         return NumberName("a root of -1", f"QQ[{name}]/({name}^2+1)")
@@ -229,10 +189,8 @@ def number_named(name: str) -> NumberName | None:
 
 
 def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
-    """The field of fractions of polynomials over QQ in parameters, from their names as ``a,b``.
-
-    ``is_plain`` says that the field was written as ``QQ(a,b)``, where a name such as i or sqrt2
-    could also be meant as a number: then InvalidCaseError is raised.
+    """The field of fractions in parameters, from names as ``a,b``; where it was written plainly, as
+    ``QQ(a,b)``, a name such as i or sqrt2 could also mean a number and is refused.
     """
     names = tuple(listed.split(","))
     for name in names:
@@ -247,15 +205,8 @@ def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
 
 
 def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
-    """The field k[a]/(m): k is ``prime``, a the name, and m the polynomial in ``relation``.
-
-    The text ``relation`` may be in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``, and may be an
-    equation such as ``a^2=-1``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is no polynomial in a, or m is not irreducible.
+    """The field k[a]/(m) for k = ``prime``; ``relation`` is m, perhaps as an equation such as
+    ``a^2=-1``, perhaps in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``.
     """
     relation = relation.removeprefix("ideal")
     text_inside = relation[1:-1]
@@ -275,16 +226,8 @@ def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> Exten
 
 
 def _galois_field(base: str, power: str | None, name: str | None) -> CoefficientField | None:
-    """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it.
-
-    Its generator has this name, or a. Its minimal polynomial is the Conway polynomial where FLINT
-    has it, otherwise an irreducible polynomial of few terms. The result is ``None`` if base^power
-    is not a power of a prime, or too large to be read.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the prime or the degree is too large, or a prime field has a generator.
+    """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it;
+    ``None`` if base^power is not a power of a prime, or too large to be read.
     """
     # A power of three digits is above MAX_EXTENSION_DEGREE.
     if len(base) > MAX_FINITE_FIELD_DIGITS or len(power or "") > 2:
@@ -323,16 +266,8 @@ def _prime_power(number: int) -> tuple[int, int]:
 
 
 def field_of_domain(domain: Any) -> CoefficientField:
-    """The smallest field of m2bridge that contains a domain of SymPy.
-
-    QQ, GF(p), number fields and fields of fractions QQ(a, b) are fields already. For a ring it is
-    the field of fractions: QQ for ZZ, QQ(I) for the Gaussian integers ZZ<I>, and QQ(a) for the
-    domain ZZ(a), whose elements are those of QQ(a).
-
-    Raises
-    ------
-    ConversionError
-        If m2bridge does not have this field, or its numbers are not exact.
+    """The smallest field of m2bridge that contains a domain of SymPy: for a ring its field of
+    fractions, as QQ(I) for the Gaussian integers ZZ<I>, and QQ(a) for the domain ZZ(a).
     """
     if isinstance(domain, ExtensionDomain):
         return domain.described
@@ -352,10 +287,9 @@ def field_of_domain(domain: Any) -> CoefficientField:
 
 
 def field_of_root(domain: Any) -> ExtensionField:
-    """The number field that ``domain``, an ``AlgebraicField`` of SymPy, is: QQ(``domain.ext``).
-
-    The name of the generator is I for the imaginary unit, and sqrt2 for ``sqrt(2)``, likewise for
-    other integers; for all other roots it is SymPy's name (``alias``), or theta if there is none.
+    """The number field that an ``AlgebraicField`` of SymPy is; its generator has the name I, sqrt2
+    for ``sqrt(2)`` and likewise for other integers, else SymPy's ``alias``, or theta if there is
+    none.
     """
     root = domain.ext.as_expr()
     name = "theta"
@@ -371,12 +305,8 @@ def field_of_root(domain: Any) -> ExtensionField:
 
 
 def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
-    """The field that the roots in expressions of SymPy generate over QQ; ``None`` without roots.
-
-    Raises
-    ------
-    ConversionError
-        If there are more than :data:`MAX_ROOTS`, or SymPy finds no generator.
+    """The field that the roots in expressions of SymPy, at most :data:`MAX_ROOTS`, generate over
+    QQ; ``None`` without roots.
     """
     powers = chain.from_iterable(map(powers_of_roots, expressions))
     roots = {power.root for power in powers}
@@ -406,20 +336,18 @@ def _is_power_of_root(expression: Any) -> bool:
 
 
 class PowerOfRoot(NamedTuple):
-    """An irrational algebraic number of SymPy as root**exponent: 2^(3/2) is the power 3 of 2^(1/2).
-
-    ``number`` is the number as it stands in an expression, and ``root`` the root.
+    """An irrational algebraic number of SymPy as root**exponent: 2^(3/2) is the power 3
+    of 2^(1/2).
     """
 
-    number: Expr
+    number: Expr  # as it stands in an expression
     root: Expr
     exponent: int
 
 
 def powers_of_roots(value: Any) -> set[PowerOfRoot]:
-    """The irrational algebraic numbers of which an expression is made, as powers of roots.
-
-    The set is empty for values that are not expressions.
+    """The irrational algebraic numbers of which an expression is made, as powers of roots; none for
+    other values.
     """
     if not isinstance(value, Expr):
         return set()
@@ -440,13 +368,9 @@ def powers_of_roots(value: Any) -> set[PowerOfRoot]:
 def coefficient_terms(
     coefficient: Any,
 ) -> tuple[dict[tuple[int, ...], Any], dict[tuple[int, ...], Any] | None]:
-    """An element of an algebraic field or of a field of fractions of SymPy, as terms in generators.
-
-    Returns
-    -------
-    numerator, denominator : dict
-        Rational coefficients by the exponents of the generators: ``{(1,): 2, (0,): -1}`` is
-        2*i - 1. The denominator of an element of an algebraic field is ``None``.
+    """Numerator and denominator of an element of an algebraic field or a field of fractions of
+    SymPy, by exponents of the generators: ``{(1,): 2, (0,): -1}`` is 2*i - 1. In an algebraic field
+    the denominator is ``None``.
     """
     if hasattr(coefficient, "numer"):  # a fraction of polynomials
         return dict(coefficient.numer), dict(coefficient.denom)
