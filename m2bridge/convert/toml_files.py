@@ -1,7 +1,8 @@
 """Tables of TOML files that people write, and the map that such a file describes.
 
-Keys, lists of texts and polynomials are read here for files of ideals, maps and layers alike; each
-refusal names the place in the file, and shows what to write where something is missing.
+Keys, lists of texts and polynomials are read here for files of ideals, maps and layers alike. Each
+refusal is a ConversionError that names the place in the file, ``where``, and shows what to write
+where something is missing. A ``value`` is what the file has there, of any type.
 """
 
 from collections.abc import Iterator
@@ -40,20 +41,8 @@ _EXAMPLES = {
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Check that a table has the required keys, and no others than these and the optional ones.
-
-    Parameters
-    ----------
-    table : dict
-    where : str
-        The place of the table in the file, for messages, as ``[map]``; empty for the file itself,
-        whose keys are its tables.
-    required, optional : set of str
-
-    Raises
-    ------
-    ConversionError
-        With the place, if a required key is missing or another one is there.
+    """Check that a table has the required keys, and no others than these and the optional ones;
+    ``where`` is empty for the file itself, whose keys are its tables.
     """
     place = f"{where}: " if where else ""
     missing = required - table.keys()
@@ -70,15 +59,8 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str] | None
 ) -> dict[str, Any]:
-    """The table under the heading ``[name]`` in the content of a file, with its keys checked.
-
-    If the file has no such table, the result is empty, unless keys are required. With ``None`` as
-    ``optional`` every key is accepted.
-
-    Raises
-    ------
-    ConversionError
-        If it is no table, lacks a required key, or has a key that is neither required nor optional.
+    """The table under the heading ``[name]``, empty if there is none, with its keys checked; every
+    key is accepted if ``optional`` is ``None``.
     """
     table = content.get(name, {})
     if not isinstance(table, dict):
@@ -89,12 +71,8 @@ def table_of(
 
 
 def line_of_text(table: dict[str, Any], name: str, key: str) -> str:
-    """The value of a key in the table ``[name]``, one line of text; empty where it was left out.
-
-    Raises
-    ------
-    ConversionError
-        If the value is no text, or has control characters, such as the end of a line.
+    """The value of a key in the table ``[name]``, one line of text without control characters;
+    empty where it was left out.
     """
     value = table.get(key, "")
     if not isinstance(value, str) or not value.isprintable():
@@ -105,13 +83,7 @@ def line_of_text(table: dict[str, Any], name: str, key: str) -> str:
 
 
 def strings(value: object, where: str) -> list[str]:
-    """The value, if it is a list of texts; ``where`` is its place in the file, for messages.
-
-    Raises
-    ------
-    ConversionError
-        If it is something else.
-    """
+    """The value, if it is a list of texts."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConversionError(f'{where}: must be a list of texts in quotes, such as ["s", "t"]')
     return value
@@ -120,22 +92,8 @@ def strings(value: object, where: str) -> list[str]:
 def polynomial(
     value: object, where: str, ring: PolynomialRing, *, equation: bool = False
 ) -> PolyElement:
-    """Read a polynomial of a ring over QQ from its text.
-
-    Parameters
-    ----------
-    value : object
-        The value in the file, which should be a text.
-    where : str
-        Its place in the file, for messages.
-    ring : PolynomialRing
-    equation : bool
-        Whether an equation is accepted too, which is the difference of its sides.
-
-    Raises
-    ------
-    ConversionError
-        If it is not a polynomial, or not a text.
+    """Read a polynomial of a ring over QQ from its text, or an equation too, as the difference of
+    its sides, if ``equation`` is true.
     """
     if not isinstance(value, str):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -148,11 +106,8 @@ def polynomial(
 
 
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
-    """Read the numerator and the denominator of a coordinate of a map from its text.
-
-    Text without a stroke is a polynomial, whose denominator is 1. ``value`` is the value in the
-    file, which should be a text, and ``where`` its place in the file, for messages. ConversionError
-    is raised if it is no rational function in the variables of the ring.
+    """Read the numerator and the denominator of a coordinate of a map; text without a stroke is a
+    polynomial, whose denominator is 1.
     """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
@@ -164,10 +119,8 @@ def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElem
 
 @contextmanager
 def advice_on_names(value: object, ring: PolynomialRing) -> Iterator[None]:
-    """A context in which a value of a file with a map is read; errors get advice on its names.
-
-    A ConversionError in the context says, too, what to do about names in ``value`` that are not
-    declared: those that are no variables of ``ring``, which has the parameters as variables.
+    """A context in which a value of a file with a map is read: errors say, too, what to do about
+    names that are not declared as parameters, the variables of ``ring``.
     """
     try:
         yield
@@ -227,10 +180,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
 
 
 def _check_it_is_a_map(content: dict[str, Any]) -> None:
-    """Raise ConversionError for a file of an ideal or of layers, with a command that takes it.
-
-    ``content`` are the tables of the file by name.
-    """
+    """Raise ConversionError for a file of an ideal or of layers, with a command that takes it."""
     commands = {"ideal": "singular-locus --ideal", "layers": "closure --map"}
     for other, command in commands.items():
         if other in content:
@@ -241,11 +191,8 @@ def _check_it_is_a_map(content: dict[str, Any]) -> None:
 
 
 def _relations(value: object, source: PolynomialRing) -> list[PolyElement]:
-    """The relations between the parameters of a map, without those that are zero.
-
-    ``value`` is what the file has as ``relations``, which should be a list of polynomials or
-    equations, as texts; ``source`` has the parameters as variables. ConversionError is raised, with
-    the place in the file, if it is something else.
+    """The relations between the parameters of a map, polynomials or equations, without relations
+    that are zero.
     """
     relations = []
     for number, text in enumerate(strings(value, "[map] relations"), 1):
