@@ -6,7 +6,13 @@ are at that moment, or a new one over QQ. In the second case the names are said 
 they mean what they would mean if a person typed them.
 
 Inputs may be containers, as lists and tables; their leaves are the values in them that are no
-containers.
+containers. What has no counterpart in Macaulay2, is not exact, or is no polynomial or rational
+function over the ring, is a ConversionError.
+
+``ring`` is the ring as SymPy has it. In code, R is the ring in Macaulay2, and ``places`` are the
+places of the variables of ``ring`` among its own: ``mbTyped`` of m2scripts/values.m2 chooses R and
+calls a function of both, and ``mbPlaced`` makes an element of R of terms, each a coefficient, and
+the place of each variable in ``ring`` with its exponent.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,14 +52,8 @@ _QUOTIENT_ADVICE = (
 
 
 def bindings(inputs: Mapping[str, Any]) -> str:
-    """Macaulay2 code that gives the values of ``inputs`` to their names; empty without inputs.
-
-    Variables of the values' rings can be used by their names afterwards.
-
-    Raises
-    ------
-    ConversionError
-        If a value has no counterpart in Macaulay2.
+    """Macaulay2 code that gives the values of ``inputs`` to their names, after which the variables
+    of their rings can be used by name; empty without inputs.
     """
     if not inputs:
         return ""
@@ -63,16 +63,7 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
-    """The values, with the SymPy expressions in them as polynomials of one ring.
-
-    The ring is the only one among the other values' rings that has all variables of the
-    expressions. If there is none, or more than one, the names of variables are read as if typed.
-
-    Raises
-    ------
-    ConversionError
-        If an expression is not exact, or not a polynomial or rational function over the ring.
-    """
+    """The values, with the SymPy expressions in them as polynomials of one ring."""
     input_list = list(inputs)
     leaves = _leaves(input_list)
     names = _variables_of_expressions(leaves)
@@ -93,12 +84,8 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
 
 
 def _variables_of_expressions(leaves: Iterable[Any]) -> set[str]:
-    """The names of the variables that occur in expressions of SymPy among these values.
-
-    Raises
-    ------
-    ConversionError
-        If an expression has floating-point numbers.
+    """The names of the variables in expressions of SymPy among these values; floating-point numbers
+    are refused.
     """
     names: set[str] = set()
     for leaf in leaves:
@@ -127,9 +114,8 @@ def _leaves(listed: list[Any]) -> list[Any]:
 
 
 def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
-    """The value, with ``change`` applied to everything in it that is not a container.
-
-    Containers are copied, in their own class; keys of tables are changed too.
+    """The value, with ``change`` applied to its leaves, also to keys of tables; containers are
+    copied, in their own class.
     """
     if type(value) is dict or isinstance(value, values.HashTable):
         pairs = [
@@ -144,9 +130,8 @@ def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
-    """The different rings of SymPy that values are, or are elements of, in their order.
-
-    A ring of m2bridge counts by its ``sympy_ring``.
+    """The different rings of SymPy or m2bridge that values are, or are elements of, in their order,
+    as SymPy's rings.
     """
     distinct_rings: dict[PolyRing, None] = {}
     for leaf in leaves:
@@ -158,12 +143,8 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
 
 def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
-    """The value to encode for a leaf of the inputs of a call, with expressions in a ring.
-
-    A matrix or an expression of SymPy with variables becomes the code that makes it, a matrix of
-    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` says whether the
-    names of variables are read as if they were typed. The code is the body of a function that
-    :func:`_code_in_ring` writes, with the parameters R, the ring in Macaulay2, and ``places``.
+    """The value to encode for a leaf: an expression or matrix of SymPy with variables becomes the
+    code that makes it, a matrix without variables one over ZZ or QQ, and other values stay.
     """
     if isinstance(value, MatrixBase):
         if not value.free_symbols:
@@ -183,22 +164,10 @@ def _row_code(entries: list[Expr], ring: PolyRing) -> str:
 
 
 def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
-    """The Macaulay2 expression ``(mbTyped(names, () -> ring, (R, places) -> code))``.
-
-    ``mbTyped``, of this project's m2scripts/values.m2, chooses a ring R with the variables of
-    ``ring``, and then calls the function of R and ``places`` with the body ``code``, where
-    ``places`` are the places of these variables among those of R. For the variables x and y_1,
-    ``names`` are ``{{"x"},{"y",1}}`` if names are typed, else ``null``, and ``ring`` is code that
-    makes QQ[x, y_1].
-
-    Parameters
-    ----------
-    ring : PolyRing
-    is_typed : bool
-        Whether the names of the variables are read as if they were typed: R is then the workspace's
-        ring with these variables, where there is one. Else, and where there is none, R is ``ring``.
-    code : str
-        Macaulay2 code of a value in which R and ``places`` may occur.
+    """The Macaulay2 expression ``(mbTyped(names, () -> ring, (R, places) -> code))``: for the
+    variables x and y_1 ``names`` are ``{{"x"},{"y",1}}`` if they are typed, and R is the
+    workspace's ring with these variables, where it has one; else they are ``null``, and R is
+    ``ring``.
     """
     algebra = ring_of_sympy(ring)
     # each variable as a list of its symbol and its indices
@@ -207,10 +176,7 @@ def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
 
 
 def _quotient_code(value: Expr, ring: PolyRing) -> str:
-    """The code of a polynomial, or of a rational function as a quotient of two polynomials.
-
-    They are written by :func:`_element_code`, as elements of the ring R.
-    """
+    """The code of a polynomial, or of a rational function as a quotient of two polynomials."""
     # what is no rational function either is refused by _element_code
     if value.is_polynomial() or not value.is_rational_function():
         return _element_code(value, ring)
@@ -221,18 +187,8 @@ def _quotient_code(value: Expr, ring: PolyRing) -> str:
 
 
 def _element_code(value: Expr, ring: PolyRing) -> str:
-    """The code of an expression as a polynomial of a ring R, which has the variables of ``ring``.
-
-    R and ``places``, the places of these variables in R, are bound by :func:`_code_in_ring`. In
-    ``ring`` with the variables x, y the code of x**2 - 3*y is ``mbPlaced(R, places,
-    {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each variable in ``ring``
-    with its exponent. ``mbPlaced``, of this project's m2scripts/values.m2, makes an element of R of
-    these terms.
-
-    Raises
-    ------
-    ConversionError
-        If it is not a polynomial in the ring's variables over its coefficients.
+    """The code of an expression as a polynomial of R: of x**2 - 3*y in the variables x, y it is
+    ``mbPlaced(R, places, {{1,0,2},{-3,1,1}})``.
     """
     try:
         polynomial = ring.from_expr(in_plain_symbols(value))
