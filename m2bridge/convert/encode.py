@@ -3,8 +3,13 @@
 Nothing is evaluated as text: integers, strings and lists are literals, all else is made by
 functions whose names nobody can hide. The classes are listed in docs/values.md. Most of
 :mod:`m2bridge.convert.values` are written as a call of the function with the name of the class, on
-its fields; others have an encoder of their own. Programs are written by
-:mod:`m2bridge.convert.m2_syntax`, which also spells numbers and names here.
+its fields; others have an encoder of their own. What has no counterpart, or is not exact, is a
+ConversionError. Programs are written by :mod:`m2bridge.convert.m2_syntax`, which also spells
+numbers and names here.
+
+The code of a value is a Macaulay2 expression that makes it. A term is a pair of exponents and the
+code of a coefficient; the factors of a monomial are the variables that occur in it, by their places
+from 0 on, with their exponents. Equal rings, and equal elements, have the same code.
 """
 
 import re
@@ -39,15 +44,8 @@ _ITEMS_PER_PIECE = 1000
 
 @singledispatch
 def encode(value: Any) -> str:
-    """The value as a Macaulay2 expression.
-
-    ``_ENCODERS`` has the functions for the classes that are known. Values of other classes come
-    here: those of NumPy, residues of SymPy, and all that is refused.
-
-    Raises
-    ------
-    ConversionError
-        If it has no counterpart, or is not exact.
+    """The value as a Macaulay2 expression; ``_ENCODERS`` has the functions for known classes, and
+    what comes here are values of NumPy, residues of SymPy, and all that is refused.
     """
     kind = type(value)
     is_ball_of_flint = kind.__name__.startswith(("arb", "acb", "arf"))
@@ -74,12 +72,8 @@ class Code(str):
 
 
 def string(text: str) -> str:
-    """The code of a string of Macaulay2, whose bytes are those of the text in UTF-8.
-
-    Raises
-    ------
-    ConversionError
-        If the text has half a surrogate pair that stands for no byte.
+    """The code of a string of Macaulay2, whose bytes are the text in UTF-8; half a surrogate pair
+    that stands for no byte is refused.
     """
     try:
         return quoted(text.encode("utf-8", "surrogateescape"))
@@ -95,9 +89,8 @@ def braces(items: Iterable[str]) -> str:
 
 
 def list_code(items: list[str]) -> str:
-    """Return the code of a list of any length from the code of each item.
-
-    A long list is written as ``mbTogether {{…},{…}}``, a function that joins its pieces.
+    """Return the code of a list of any length from the code of each item; a long one is
+    ``mbTogether {{…},{…}}``, a function that joins its pieces.
     """
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
@@ -111,10 +104,8 @@ def items(listed: Iterable[Any]) -> str:
 
 
 def field_code(value: Any) -> str:
-    """The code of a field of a dataclass: of a text, truth value, ``None``, element, or list.
-
-    The ring of an element is named by another field of the dataclass, so a number is written
-    without its ring. The items of a list or tuple are written in this way, too.
+    """The code of a field of a dataclass: a text, a truth value, ``None``, an element of the ring
+    that another field names, or a list of such things.
     """
     if isinstance(value, tuple | list):
         return list_code([field_code(item) for item in value])
@@ -124,10 +115,8 @@ def field_code(value: Any) -> str:
 
 
 def element_code(value: Any) -> str:
-    """The code of an element of a ring that another argument of the same call names.
-
-    So a residue is written as an integer, without its ring; elements that are no numbers are
-    encoded in full.
+    """The code of an element of a ring that another argument of the same call names: a number, also
+    a residue, is written without its ring.
     """
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):  # a residue of SymPy or FLINT
         return str(int(value))
@@ -171,10 +160,8 @@ def _general_ideal(ideal: GeneratingSet) -> values.GeneralIdeal:
 
 
 def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
-    """The extension field as Macaulay2 has it.
-
-    QQ(a, b) is a field of fractions; with a minimal polynomial it is a quotient ring that
-    ``toField`` makes a field, here an Algebra without variables.
+    """The extension field as Macaulay2 has it: QQ(a, b) as a field of fractions, one with a minimal
+    polynomial as an Algebra without variables, over a quotient ring that ``toField`` makes a field.
     """
     ring = PolynomialRing(field.base, field.names)
     if not field.minimal_polynomial:
@@ -186,10 +173,7 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
 
 
 def _ring_code(value: Any) -> str:
-    """The code of a ring, which Macaulay2 makes once and finds by this code afterwards.
-
-    Equal rings have the same code, so that they are one ring there.
-    """
+    """The code of a ring, which Macaulay2 makes once and finds by this code afterwards."""
     code = _constructor_call(value)
     return f"(mbGiven({string(code)}, () -> {code}))"
 
@@ -212,12 +196,8 @@ def _hash_table_code(value: Mapping[Any, Any]) -> str:
 
 
 def _complex(value: values.ComplexNumber) -> str:
-    """The code of a complex number.
-
-    Raises
-    ------
-    ConversionError
-        If one part only is infinite or NaN, or both are infinite: Macaulay2 keeps no such parts.
+    """The code of a complex number; refused if it is infinite, or only one part is NaN, since
+    Macaulay2 keeps no such parts.
     """
     specials = {value.real.special, value.imaginary.special}
     if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
@@ -238,10 +218,8 @@ for _name, _constant in CONSTANTS.items():
 
 
 def _expression(value: Expr) -> str:
-    """The code of a constant or a rational number of SymPy.
-
-    Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
-    for them.
+    """The code of a constant or a rational number of SymPy; for expressions with variables
+    :mod:`m2bridge.convert.bindings` finds a ring.
     """
     if value in _CODE_OF_CONSTANT:
         return _CODE_OF_CONSTANT[value]
@@ -256,10 +234,9 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
-    """Symbol and indices of each variable: ``["x", 1, "a"]`` for ``x_1_a``, as in ``x_(1,a)``.
-
-    A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
-    digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
+    """Symbol and indices of each variable: ``["x", 1, "a"]`` for ``x_1_a``, as in ``x_(1,a)``. A
+    name that is not a symbol of Macaulay2, or is used with indices too, is escaped by
+    :mod:`m2bridge.convert.m2_syntax`.
     """
     parts_of_names = [_symbol_and_indices(name) for name in names]
     with_indices = {parts[0] for parts in parts_of_names if len(parts) > 1}
@@ -272,10 +249,8 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
 
 
 def _symbol_and_indices(name: str) -> list[str | int]:
-    """Symbol and indices, integers or symbols, of one variable: ``["x", 1, "a"]`` for ``x_1_a``.
-
-    The list has the escaped name alone if the part of the name before the first sign ``_`` is no
-    symbol of Macaulay2, or a later part is neither a symbol nor an integer.
+    """Symbol and indices of one variable; the escaped name alone if its base is no symbol of
+    Macaulay2, or an index is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
@@ -308,9 +283,8 @@ Factors = list[tuple[int, int]]
 
 
 def polynomial(ring: Any, terms: Iterable[Term]) -> str:
-    """The code of an element of a ring, in a form that is read fast if there are many terms.
-
-    ``terms`` are pairs of exponents and the code of a coefficient.
+    """The code of an element of a ring from its terms, in a form that is read fast if they are
+    many.
     """
     term_list = list(terms)
     number_rings = values.IntegerRing | CoefficientField
@@ -336,29 +310,18 @@ def _factors(exponents: tuple[int, ...]) -> Factors:
 def _packed_polynomial(
     ring: Any, powers: Factors, monomials: list[Factors], coefficients: list[str]
 ) -> str:
-    """The code of a polynomial by a text: a line for each monomial, a character for each power.
-
-    With the powers x^2, y, y^3 as the first three characters, a space, ``!`` and ``"``, the lines
-    of x^2*y^3 and y are a space with ``"``, and ``!``.
-
-    Monomials are sorted by degree, the largest first, and in one degree by their lines read
-    backwards, from the last variable on; characters are in the order of variables, and in that of
-    exponents for one variable. So the monomial comes first whose last variable is an earlier one,
-    or has the smaller exponent: this is the graded reverse lexicographic order, in which Macaulay2
-    adds terms fastest; any order would be right.
-
-    Parameters
-    ----------
-    ring : Algebra
-    powers : list of (place of a variable, exponent)
-        All that occur, sorted; each gets the next character.
-    monomials : list of lists of powers
-        Each is the product of its powers, which are in the order of variables.
-    coefficients : list of str
-        The coefficient of each monomial, as it is written.
+    """The code of a polynomial by a text: a line for each monomial, a character for each of its
+    powers; ``powers`` are all that occur, sorted by variable and exponent, and each gets the next
+    character.
     """
     character_of = {power: chr(place + _CHARACTER_SHIFT) for place, power in enumerate(powers)}
-    # a term is sorted as a tuple: minus the degree, the line read backwards, the coefficient
+    # With the powers x^2, y, y^3 as the first three characters, a space, ! and ", the lines of
+    # x^2*y^3 and y are a space with ", and !.
+    #
+    # A term is sorted as a tuple: minus the degree, the line read backwards, the coefficient. So in
+    # one degree the monomial comes first whose last variable is an earlier one, or has the smaller
+    # exponent: this is the graded reverse lexicographic order, in which Macaulay2 adds terms
+    # fastest; any order would be right.
     sorted_terms = []
     for monomial, coefficient in zip(monomials, coefficients, strict=True):
         degree = sum([exponent for _, exponent in monomial])
@@ -373,10 +336,8 @@ def _packed_polynomial(
 
 
 def sparse_terms(terms: Iterable[Term]) -> str:
-    """The code of the list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial.
-
-    A variable is written by its place, from 0 on; variables that do not occur in a term are left
-    out. So 3*x**2 - y in x, y is ``{{3,0,2},{-1,1,1}}``.
+    """The code of the list of terms ``{coefficient, variable, exponent, ..}``: in x, y the
+    polynomial 3*x**2 - y has ``{{3,0,2},{-1,1,1}}``.
     """
     term_codes = []
     for exponents, coefficient in terms:
