@@ -18,7 +18,8 @@ Matrix over a polynomial ring    m2bridge.convert.decode.PolynomialMatrix
 
 Values of workspaces, which ``m2scripts/values.m2`` writes, are of any type and name rings by their
 places in a table; :func:`decode_value` reads them, by :mod:`m2bridge.convert.decode_values`.
-Numbers and polynomials of both are read by :mod:`m2bridge.convert.decode_numbers`.
+Numbers and polynomials of both are read by :mod:`m2bridge.convert.decode_numbers`. Data that do not
+follow the format are a ParseError.
 """
 
 import json
@@ -53,23 +54,16 @@ FAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMatrix:
-    """A matrix over ``ring``, by the entries of each row.
-
-    ``columns`` is the number of columns, which cannot be seen if there are no rows.
-    """
+    """A matrix over ``ring``, by the entries of each row."""
 
     ring: PolyRing
     rows: tuple[tuple[PolyElement, ...], ...]
-    columns: int
+    columns: int  # which cannot be seen if there are no rows
 
 
 def decode(value: Any) -> Any:
-    """Read one value of an answer, as JSON has it, as a Python object.
-
-    Raises
-    ------
-    ParseError
-        If it does not follow the format.
+    """Read one value of an answer, as JSON has it, as a Python object; ParseError if it does not
+    follow the format.
     """
     if value is None or isinstance(value, bool | str):
         return value
@@ -85,21 +79,9 @@ def decode(value: Any) -> Any:
 def decode_value(
     value: Any, make_ideal: Callable[[PolynomialRing, tuple[PolyElement, ...]], Any]
 ) -> Any:
-    """Read one value of a workspace, as JSON has it, as a Python object; ``None`` for no value.
-
-    Parameters
-    ----------
-    value : JSON
-    make_ideal : callable
-        Makes an ideal of its ring and its generators: ideals with methods are defined in a higher
-        layer.
-
-    Raises
-    ------
-    ParseError
-        If it does not follow the format.
-    ValueTypeError
-        If it has no counterpart in Python.
+    """Read one value of a workspace; ``None`` for no value, ValueTypeError for one without a
+    counterpart in Python. ``make_ideal`` makes an ideal, since ideals with methods are defined in a
+    higher layer.
     """
     if value is None:
         return None
@@ -138,20 +120,13 @@ def _list(items: list[Any]) -> list[Any]:
 
 
 def _element(ring_data: list[Any], terms: list[Any]) -> PolyElement:
-    """A polynomial, from the description of its ring and its terms ``[exponents, coefficient]``.
-
-    ``ring_data`` is ``["PolynomialRing", field, variables]``.
-    """
+    """A polynomial, from its ring and its terms."""
     (element,) = _polynomials(_sympy_ring(ring_data), [terms])
     return element
 
 
 def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
-    """An ideal, from the description of its ring and the terms of each generator.
-
-    ``ring_data`` is ``["PolynomialRing", field, variables]``; a generator is a list of terms
-    ``[exponents, coefficient]``.
-    """
+    """An ideal, from its ring and the terms of each generator."""
     ring = PolynomialRing(*_field_and_variables(ring_data))
     elements = _polynomials(ring.sympy_ring, generators)
     # The zero ideal has a generator in Macaulay2, which is 0.
@@ -159,16 +134,7 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
 
 
 def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
-    """A matrix, from the description of its ring and the terms of its entries, row by row.
-
-    ``ring_data`` is ``["PolynomialRing", field, variables]``; ``entries`` has rows · columns lists
-    of terms ``[exponents, coefficient]``.
-
-    Raises
-    ------
-    ParseError
-        If there are more or fewer entries than rows · columns.
-    """
+    """A matrix, from its ring and the terms of its entries, row by row."""
     if len(entries) != rows * columns:
         raise ParseError(
             f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns"
@@ -186,14 +152,8 @@ def _sympy_ring(ring_data: list[Any]) -> PolyRing:
 
 
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField, tuple[str, ...]]:
-    """Coefficient field, or ZZ, and names of the variables, from the data of a ring.
-
-    Of ``["PolynomialRing", ["ZZ/p", "7"], [["x"], ["c", 1, 2]]]`` these are GF(7), x and c_1_2.
-
-    Raises
-    ------
-    ParseError
-        If it is not the description of a polynomial ring.
+    """Coefficient field, or ZZ, and names of the variables of a ring: GF(7), x and c_1_2 from
+    ``["PolynomialRing", ["ZZ/p", "7"], [["x"], ["c", 1, 2]]]``.
     """
     tag, field, variables = ring_data
     if tag != "PolynomialRing":
@@ -208,16 +168,9 @@ def _names(variables: list[list[Any]]) -> tuple[str, ...]:
 
 
 def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
-    """The field with these generators over the field ``prime``, QQ or ZZ/p.
-
-    ``variables`` are the generators, each a list of a base and indices: ``["c", 1, 2]`` is c_1_2.
-    ``relation`` has the terms of the minimal polynomial of the only generator: i^2 + 1 is ``[[[2],
-    "1"], [[0], "1"]]``. It is empty if the generators are parameters.
-
-    Raises
-    ------
-    ParseError
-        If ``prime`` is ZZ.
+    """The field with these generators over the field ``prime``; ``relation`` has the terms of the
+    minimal polynomial, ``[[[2], "1"], [[0], "1"]]`` for i^2 + 1, and is empty if they are
+    parameters.
     """
     kind, *arguments = prime
     base = _FIELDS[kind](*arguments)
@@ -230,14 +183,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
-    """The polynomials of a ring, from a list of terms ``[exponents, coefficient]`` for each.
-
-    Raises
-    ------
-    ParseError
-        If the number of exponents of a monomial is not the number of variables, or a monomial
-        occurs twice in a polynomial, or has the coefficient zero.
-    """
+    """The polynomials of a ring, from a list of terms for each."""
     read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
     if isinstance(ring.domain, ExtensionDomain | FractionField):
         read = extension_reader(extension_field_of(ring.domain), ring)
