@@ -1,7 +1,9 @@
 """Numbers and polynomials in the text that Macaulay2 sends, for programs and workspaces alike.
 
 These are the loops in which the time of large values goes: each text of a number or a power is read
-once, however often it occurs.
+once, however often it occurs. A term has exponents and a coefficient, as a text such as ``3/7`` or
+as other data. What does not follow the format is a ParseError, also a term that is zero or occurs
+twice. ``places`` are the places of variables, from 0 on, by name.
 """
 
 import re
@@ -35,10 +37,8 @@ def rational(text: str) -> Fraction:
 
 
 def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement]:
-    """Return a function that makes a polynomial of a ring from its terms.
-
-    Coefficients in the terms are texts, such as ``3/7``. The function raises ParseError if one is
-    zero, or a monomial occurs twice.
+    """Return a function that makes a polynomial of a ring from its terms, whose coefficients are
+    texts.
     """
     # Few coefficients occur often: each text is read once for all polynomials.
     numbers: dict[str, Any] = {}
@@ -63,12 +63,9 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
 
 
 def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[Any]], PolyElement]:
-    """Return a function that makes a polynomial over an extension field from its terms.
-
-    A term is a pair of exponents and a coefficient. A coefficient is a list of terms in the
-    generators of the field, which are pairs of exponents and a text: ``[[[1], "2"], [[0], "-1"]]``
-    is 2*i - 1. In a field with parameters it is two such lists, for numerator and denominator. The
-    function raises ParseError if a coefficient is zero, or a monomial occurs twice.
+    """Return a function that makes a polynomial over an extension field from its terms. A
+    coefficient is a list of terms in the generators, ``[[[1], "2"], [[0], "-1"]]`` for 2*i - 1; in
+    a field with parameters two such lists, for numerator and denominator.
     """
 
     def coefficient(data: list[Any]) -> Any:
@@ -98,20 +95,11 @@ def _rational_terms(data: list[Any]) -> dict[tuple[int, ...], Fraction]:
 
 
 def dense_terms(data: list[Any], variables: int) -> list[DenseTerm]:
-    """The terms of a polynomial in this number of variables, with coefficients as they were sent.
+    """The terms of a polynomial, with coefficients as they were sent.
 
-    Parameters
-    ----------
-    data : list
-        Of terms ``[coefficient, variable, exponent, variable, exponent, ..]`` with variables by
-        their places; or ``["Text", names, number of terms, text]`` with the text in which
-        Macaulay2's engine writes the polynomial.
-    variables : int
-
-    Raises
-    ------
-    ParseError
-        If the text does not have the engine's form.
+    The data are terms ``[coefficient, variable, exponent, variable, exponent, ..]`` with variables
+    by their places; or ``["Text", names, number of terms, text]`` with the text in which
+    Macaulay2's engine writes the polynomial.
     """
     terms: list[DenseTerm] = []
     for coefficient, powers in _sparse_terms(data):
@@ -123,9 +111,8 @@ def dense_terms(data: list[Any], variables: int) -> list[DenseTerm]:
 
 
 def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
-    """The coefficient and the powers of variables of each term.
-
-    ``data`` has one of the two forms that :func:`dense_terms` describes.
+    """The coefficient and the powers of variables of each term, from data of
+    :func:`dense_terms`.
     """
     if data and data[0] == "Text":
         _, names, count, text = data
@@ -134,9 +121,8 @@ def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
 
 
 def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
-    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``.
-
-    Of ``["3", 0, 2, 1, 1]``, which is 3*x^2*y, these are ``"3"`` and the pairs (0, 2) and (1, 1).
+    """Yield coefficient and powers of each term: of ``["3", 0, 2, 1, 1]``, which is 3*x^2*y, these
+    are ``"3"`` and the pairs (0, 2) and (1, 1).
     """
     for term in data:
         places, exponents = term[1::2], term[2::2]
@@ -144,15 +130,8 @@ def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
 
 
 def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[str, Powers]]:
-    """Yield coefficient and powers of each term of a text such as ``-3/2x_1^2y3+7``.
-
-    It is read from left to right: only a variable begins with a letter. After a name of one letter
-    the engine writes the exponent without a sign.
-
-    Raises
-    ------
-    ParseError
-        If there are not ``count`` terms, or a term is not one in variables of these names.
+    """Yield coefficient and powers of each of the ``count`` terms of a text such as
+    ``-3/2x_1^2y3+7``, in which only a variable begins with a letter, and y3 is y^3.
     """
     # Each term begins with a plus sign, which is cut off, or keeps its minus sign.
     terms = text.replace("-", "+-").removeprefix("+").split("+")
@@ -179,15 +158,7 @@ def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[st
 
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
-    """The place of a variable, and its exponent, of a power such as ``x_1^2`` or ``y3``.
-
-    ``places`` has the place of each variable, from 0 on, by its name.
-
-    Raises
-    ------
-    ParseError
-        If it is not a power of a variable that has a place.
-    """
+    """The place of the variable, and the exponent, of a power such as ``x_1^2`` or ``y3``."""
     match = _NAME_AND_EXPONENT.fullmatch(text)
     if match is None or match[1] not in places:
         raise ParseError(f"not a power of a variable: {text!r:.120}")
