@@ -2,6 +2,13 @@
 
 This is the part of :mod:`m2bridge.convert.decode` that knows the classes of values. Most of these
 pass as the name of the class and its fields; what is made in another way has a function here.
+
+The data are a table of rings, each after the rings that it is made of, and a value. Both are nested
+lists of JSON, in which ``["Ring", 2]`` is the ring at place 2 of the table, ``["Element", 2,
+data]`` an element of it, ``["Elements", 2, data, …]`` a tuple of its elements, and ``["Array", …]``
+an object of the class ``Array`` with these fields. A list whose first item is no text is a tuple.
+Data of another form raise KeyError, TypeError, ValueError and others, which ``decode_value``
+explains; a class without a counterpart in Python is a ValueTypeError.
 """
 
 from collections.abc import Callable
@@ -24,22 +31,9 @@ ElementReader = Callable[[Any], Any]
 
 
 class ValueReader:
-    """A reader of one value of a workspace.
-
-    Each ring of its table is made once, with a function that reads elements of the ring: they are
-    in ``_rings`` and ``_readers``, at the place that the ring has in the table.
-
-    The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
-    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Elements", 2, data, …]``
-    a tuple of its elements, and ``["Array", …]`` an object of the class ``Array`` with these
-    fields. A list whose first item is no text is a tuple.
-
-    Parameters
-    ----------
-    descriptions : list
-        The table of rings, each after those that it is made of.
-    make_ideal : callable
-        Makes an ideal, given a polynomial ring and generators.
+    """A reader of one value of a workspace, given the table of its rings and a function that makes
+    an ideal of a ring and generators; each ring is made once, with a function that reads its
+    elements.
     """
 
     def __init__(self, descriptions: list[list[Any]], make_ideal: Callable[..., Any]) -> None:
@@ -52,12 +46,8 @@ class ValueReader:
             self._readers.append(self._reader(ring))
 
     def read(self, part: Any) -> Any:
-        """The value of a part of the data: an object, a tuple, or the part itself if it is no list.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError and others
-            If the data have another form; :func:`m2bridge.convert.decode.decode_value` explains it.
+        """The value of a part of the data: an object, a tuple, or the part itself if it
+        is no list.
         """
         if not isinstance(part, list):
             return part
@@ -78,10 +68,8 @@ class ValueReader:
         return _MAKERS[tag](*fields)
 
     def _reader(self, ring: Any) -> ElementReader:
-        """Return a new reader of elements of this ring.
-
-        The rings that it is made of, such as the ring of its coefficients, come before it in the
-        table, so that their readers are there already.
+        """Return a new reader of elements of this ring; the readers of the rings that it is made of
+        are there already.
         """
         match ring:
             case values.IntegerRing():
@@ -109,9 +97,8 @@ class ValueReader:
         return self._reader_of_terms(ring)
 
     def _reader_of_terms(self, ring: Any) -> ElementReader:
-        """Return a new reader of elements, from their terms, of a ring that SymPy does not have.
-
-        Examples are algebras with unusual degrees, and their quotients.
+        """Return a new reader of elements, from their terms, of a ring that SymPy does not have,
+        such as an algebra with unusual degrees.
         """
         variables = len(ring_variables(ring))
         read_coefficient = self._reader_of(coefficient_ring(ring))
@@ -155,13 +142,11 @@ def _algebra(
     order: Order,
     *other_fields: Any,
 ) -> values.Algebra | PolynomialRing:
-    """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is a plain one.
-
-    The fields are the ring of coefficients, the names of variables, their degrees, the monomial
-    order and so on. Plain rings are commutative rings over a field with default degrees and order.
-    Parts of the order that all rings have in Macaulay2 are left out, so that equal rings are equal
-    here.
+    """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is commutative, over a
+    field, with default degrees and order.
     """
+    # Parts of the order that all rings have in Macaulay2 are left out, so that equal rings are equal
+    # here.
     parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in parts_of_all_rings)
     algebra = values.Algebra(coefficients, names, degrees, order, *other_fields)
@@ -177,11 +162,9 @@ def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
-    """The value of an expression of the class ``kind``, from its parts, which are read already.
-
-    A product of powers, also behind a minus, is a Factorization. A Hilbert series, which is a
-    Laurent polynomial divided by a product of powers, is an expression of SymPy. All other
-    expressions become an Expression of this ``kind``, a class of Macaulay2.
+    """The value of an expression: a product of powers, also behind a minus, is a Factorization, and
+    a Hilbert series, a Laurent polynomial over a product of powers, an expression of SymPy; else it
+    is an Expression of this ``kind``, a class of Macaulay2.
     """
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):
@@ -226,9 +209,8 @@ def _signed_infinity(sign: int) -> Any:
 
 
 def _text(characters: str) -> str:
-    """The string whose bytes are the numbers, 0 to 255, of these characters.
-
-    Bytes that are not UTF-8 become half surrogate pairs, as in the names of Python's files.
+    """The string whose bytes are the numbers of these characters; bytes that are not UTF-8 become
+    half surrogate pairs, as in the names of Python's files.
     """
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
@@ -241,16 +223,8 @@ def _refuse_class(kind: str) -> Any:
 def _collection(
     python_class: Callable[[Any], Any], our_class: Callable[[Any], Any], items: Any
 ) -> Any:
-    """Make a Python collection of items, or one of ours if Python cannot hold or distinguish them.
-
-    Parameters
-    ----------
-    python_class : class
-        ``frozenset`` or ``dict``.
-    our_class : class
-        ``Set`` or ``HashTable`` of :mod:`m2bridge.convert.values`, which takes any items.
-    items : tuple
-        Items, or pairs of key and value.
+    """Make a Python collection, ``frozenset`` or ``dict``, of items or pairs, or one of ours, which
+    takes any, if Python cannot hold or distinguish them.
     """
     our_collection = our_class(items)
     try:
