@@ -23,10 +23,8 @@ FAILED_CHECKS = "failed_checks"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The named values that one run of Macaulay2 emitted; after a limit only the first of them.
-
-    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another
-    type.
+    """The named values that one run of Macaulay2 emitted; every reader raises ParseError if the
+    field is missing or of another type.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -109,14 +107,8 @@ def _is_of_type(value: object, kind: type[Kind]) -> TypeGuard[Kind]:
 
 
 def parse(records: Sequence[str]) -> Answer:
-    """Read the records that a program emitted, each a name and a value in the wire format.
-
-    Raises
-    ------
-    ParseError
-        If a record does not follow the wire format, or a field occurs twice.
-    WrongAnswerError
-        If the program has found that an identity does not hold which follows from its answer.
+    """Read the records that a program emitted; WrongAnswerError if it has found that an identity
+    does not hold which follows from its answer, ParseError if a field occurs twice.
     """
     fields = fields_of(records)
     answer = Answer({name: decode(value) for name, value in fields.items()})
@@ -130,21 +122,14 @@ def parse(records: Sequence[str]) -> Answer:
 
 
 def answer_to(script: Script) -> Answer:
-    """Run a script, within the time limit of the computation, and read what it emitted.
-
-    Raises
-    ------
-    EngineError, ParseError
-        If it did not run to its end, or its records do not follow the wire format.
-    """
+    """Run a script, within the time limit of the computation, and read what it emitted."""
     transcript = current().run(script, timeout=clock().remaining)
     return parse(transcript.records)
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
-    """Return what a script emitted before its end or a limit, and the message of the limit.
-
-    The message is empty if the script came to its end; else it says which limit was reached.
+    """Return what a script emitted before its end or a limit, and the message of the limit, empty
+    if the script came to its end.
     """
     try:
         return answer_to(script), ""
