@@ -24,12 +24,9 @@ _CLOSING = {"/*": "*/", "-*": "*-"}
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks in place of comments, so that no place in it moves.
+    """The text with blanks in place of comments, so that no place in it moves; the beginning of a
+    comment of several lines that does not end stays.
 
-    The beginning of a comment of several lines that does not end stays.
-
-    Examples
-    --------
     >>> without_comments("x*y - 1 -- hyperbola")
     'x*y - 1             '
     """
