@@ -145,8 +145,8 @@ def _algebra(
     """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is commutative, over a
     field, with default degrees and order.
     """
-    # Parts of the order that all rings have in Macaulay2 are left out, so that equal rings are equal
-    # here.
+    # Parts of the order that all rings have in Macaulay2 are left out, so that equal rings
+    # are equal here.
     parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in parts_of_all_rings)
     algebra = values.Algebra(coefficients, names, degrees, order, *other_fields)
