@@ -2,7 +2,12 @@
 
 What goes into a workspace is written by :mod:`m2bridge.convert.encode`, which takes names and
 numbers from here. A name of any alphabet becomes a symbol that means nothing else in Macaulay2, and
-different names stay different.
+different names stay different; :func:`from_macaulay2` reads them back.
+
+A name is a base, perhaps with indices. A base that is a single letter stays, since single letters
+have no meaning of their own in Macaulay2. All others are escaped: they get the prefix ``mbv``, or
+``mbp`` where names take no indices, and characters that Macaulay2 does not allow in a symbol become
+``Z<hexadecimal>Z``: λ2 is ``mbvZ3bbZ2``.
 """
 
 import re
@@ -43,12 +48,6 @@ entries, and needs quadratic time for long sums.
 def to_macaulay2(name: str) -> str:
     """Write the name of a variable in Macaulay2's notation.
 
-    The name is a base, perhaps with indices. A base that is a single letter stays, since single
-    letters have no meaning of their own in Macaulay2. All other bases get the prefix ``mbv``, with
-    characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
-
-    Examples
-    --------
     >>> to_macaulay2("x_1"), to_macaulay2("x_1_2"), to_macaulay2("ideal"), to_macaulay2("λ_1")
     ('x_1', 'x_(1,2)', 'mbvideal', 'mbvZ3bbZ_1')
     """
@@ -63,10 +62,9 @@ def to_macaulay2(name: str) -> str:
 
 
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
-    """The Macaulay2 names of all variables that one script uses, in the same order.
-
-    Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
-    prefix ``mbp``: the names ``x``, ``x_1``, ``y`` become ``mbpx``, ``x_1``, ``y``.
+    """The Macaulay2 names of all variables that one script uses, in the same order. Macaulay2
+    cannot distinguish ``x`` from ``x_1``: the names ``x``, ``x_1``, ``y`` become ``mbpx``, ``x_1``,
+    ``y``.
     """
     separate_names = tuple(to_macaulay2(name) for name in names)
     bases_with_indices = {text.split("_")[0] for text in separate_names if "_" in text}
@@ -78,9 +76,8 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write a name as one symbol without indices; :func:`from_macaulay2` reads it back.
-
-    A letter is written as it is, every other name, also x_1, by :func:`escape_name`.
+    """Write a name as one symbol without indices: a letter as it is, all others, also
+    x_1, escaped.
     """
     return name if _LETTER.fullmatch(name) else escape_name(name, plain=True)
 
@@ -94,11 +91,7 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
 
 
 def escape_name(name: str, plain: bool = False) -> str:
-    """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back.
-
-    It begins with ``mbv``, or with ``mbp`` if ``plain``, for names that take no indices. Characters
-    that symbols cannot have become ``Z<hexadecimal>Z``: λ2 is written as ``mbvZ3bbZ2``.
-    """
+    """A whole name, escaped, as one symbol of letters and digits."""
     text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
     prefix = _PLAIN if plain else _ESCAPED
     return prefix + text
@@ -110,9 +103,8 @@ def _symbol_of_base(base: str) -> str:
 
 
 def field(value: CoefficientField) -> str:
-    """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``.
-
-    The code of the integers, as coefficients, is ``ZZ``.
+    """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``; or
+    of ZZ.
     """
     if not value.is_field:
         return "ZZ"
@@ -133,10 +125,8 @@ def ring(value: PolynomialRing) -> str:
 
 
 def ideal(value: GeneratingSet, name: str) -> str:
-    """The code of an ideal of the ring with this name in the program.
-
-    It is made of a matrix over the ring, as in ``ideal matrix(R, {{x, y}})``, so that zero and
-    constant generators are of the ring, too.
+    """The code of an ideal of the ring with this name in the program; by a matrix over the ring, as
+    in ``ideal matrix(R, {{x, y}})``, zero and constant generators are of the ring, too.
     """
     generators = sequence(_generators(value))
     return f"ideal matrix({name}, {{{generators}}})"
@@ -149,9 +139,8 @@ def _generators(value: GeneratingSet) -> list[str]:
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:
-    """The code of field, coordinates and generators, for templates that define an ideal's ring.
-
-    These are the names of the templates' variables; ``generators`` is empty for the zero ideal.
+    """The code of field, coordinates and generators (empty for the zero ideal), by the names of
+    variables in templates that define an ideal's ring.
     """
     names = all_to_macaulay2(value.ring.variables)
     generators = _generators(value)
@@ -163,12 +152,8 @@ def ring_values(value: GeneratingSet) -> dict[str, str]:
 
 
 def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
-    """The code of a polynomial over ZZ, QQ, GF(p) or an extension field.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
+    """The code of a polynomial over ZZ, QQ, GF(p) or an extension field; the Macaulay2 names of its
+    variables are worked out when left out.
     """
     if names is None:
         names = all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
@@ -186,9 +171,8 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
 
 
 def sequence(items: Iterable[str]) -> str:
-    """The code of a list of any length from that of its items, one item per line.
-
-    It is ``{…}``, or ``join({…}, {…})`` where it is long.
+    """The code of a list of any length from the code of its items, one per line: ``{…}``, or
+    ``join({…}, {…})`` where it is long.
     """
     item_list = list(items)
     if len(item_list) <= _TERMS_PER_PIECE:
@@ -198,9 +182,8 @@ def sequence(items: Iterable[str]) -> str:
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """Cut a list into at most ``most`` groups of equal size, the last of which may be smaller.
-
-    A group has at least ``most`` items, so that short lists have few groups.
+    """Cut a list into at most ``most`` groups of equal size, and at least ``most`` items, so that
+    short lists have few groups; the last may be smaller.
     """
     size = -(-len(items) // most)  # rounded up
     return _slices(items, max(most, size))
@@ -220,10 +203,8 @@ def _sum(summands: list[str]) -> str:
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
-    """The code of a term: ``number``, its coefficient as it is written, times powers of variables.
-
-    ``monomial`` has an exponent, perhaps negative, for each of the names. Coefficients 1 and −1
-    are left out unless they are alone.
+    """The code of a term: its coefficient as it is written, unless it is 1 or −1, times powers of
+    variables; exponents may be negative.
     """
     factors = []
     for name, exponent in zip(names, monomial, strict=True):
@@ -240,11 +221,8 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
-    """The function that writes coefficients of a domain of SymPy as code.
-
-    The domain is ZZ, QQ, GF(p), an algebraic extension of QQ or GF(p), or the field QQ(a, b) of
-    fractions in parameters. Elements of GF(p) are written as the integers nearest to 0 that stand
-    for them, as in Macaulay2.
+    """The function that writes coefficients of a domain of SymPy as code; elements of GF(p) as the
+    integers nearest to 0 that stand for them, as in Macaulay2.
     """
     # An extension field is either an algebraic extension or QQ(a, b).
     if isinstance(domain, ExtensionDomain | FractionField):
