@@ -1,6 +1,8 @@
 """Values of NumPy, python-flint and SymPy as numbers and as :mod:`m2bridge.convert.values`.
 
-What is not exact is refused, and so is a value that does not name its ring.
+What is not exact is refused by a ConversionError, and so is a value that does not name its ring.
+FLINT's polynomials in one variable do not name it; here it is x. Their coefficients are listed from
+the constant one on.
 """
 
 from collections.abc import Iterable
@@ -27,13 +29,7 @@ _FLINT_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrev
 
 
 def number(value: Expr) -> int | Fraction:
-    """A rational number of SymPy as an ``int`` or a ``Fraction``.
-
-    Raises
-    ------
-    ConversionError
-        If it is not rational.
-    """
+    """A rational number of SymPy as an ``int`` or a ``Fraction``."""
     if not isinstance(value, Rational):
         raise ConversionError(f"'{value}' is not a rational number")
     return int(value) if value.is_Integer else fraction(value)
@@ -43,8 +39,7 @@ def number_matrix(
     rows: list[list[int | Fraction]], columns: int, ring: Any = None
 ) -> values.Matrix:
     """A matrix of numbers over ``ring``; if none is given, over ZZ, or QQ if one is a fraction.
-
-    ``columns`` is the number of columns, which cannot be seen if there are no rows.
+    Without rows its number of columns cannot be seen from them.
     """
     if ring is None:
         integral = all(isinstance(entry, int) for entry in chain(*rows))
@@ -57,14 +52,8 @@ def number_matrix(
 
 
 def of_numpy(value: Any) -> Any:
-    """The exact entries of an array of NumPy: a matrix if it has two dimensions, else nested lists.
-
-    An array of truth values is nested lists in any case, since these are no entries of a matrix.
-
-    Raises
-    ------
-    ConversionError
-        If its entries are not exact, or not integers, fractions or truth values.
+    """The exact entries of an array of NumPy: a matrix if it has two dimensions, else nested lists,
+    as truth values are always, since they are no entries of a matrix.
     """
     kind = value.dtype.kind
     if kind in "fc":  # floating-point, complex
@@ -94,10 +83,7 @@ def flint_matrix(value: Any) -> values.Matrix:
 
 
 def flint_polynomial(value: Any) -> values.RingElement:
-    """A polynomial of FLINT over ZZ, QQ or ZZ/n, in one variable or several.
-
-    FLINT's polynomials in one variable do not name the variable; here it is x.
-    """
+    """A polynomial of FLINT over ZZ, QQ or ZZ/n, in one variable or several."""
     is_multivariate = type(value).__name__.endswith("mpoly")
     if is_multivariate:
         context = value.context()
@@ -118,9 +104,8 @@ def flint_polynomial(value: Any) -> values.RingElement:
 
 
 def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
-    """A polynomial of FLINT over GF(q), in the variable x, over the field of :func:`_galois_field`.
-
-    An element of the field is a polynomial in the generator a over GF(p).
+    """A polynomial of FLINT over GF(q), over the field of :func:`_galois_field`, whose elements are
+    polynomials in the generator a over GF(p).
     """
     field = _galois_field(value.context().base_field())
     prime_field = field.quotient.ambient.field
@@ -132,9 +117,8 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
 
 
 def _galois_field(context: flint.fq_default_ctx) -> values.GaloisField:
-    """The field GF(q) of FLINT as GF(p)[a]/(m), with FLINT's modulus m and name a of the generator.
-
-    It is a field of Galois also where q = p: then m has degree 1.
+    """The field GF(q) of FLINT as GF(p)[a]/(m), with FLINT's modulus m, of degree 1 where q = p,
+    and FLINT's name a of the generator.
     """
     prime_field = CoefficientField(int(context.characteristic()))
     ring_of_generator = PolynomialRing(prime_field, (str(context.gen()),))
@@ -146,9 +130,8 @@ def _galois_field(context: flint.fq_default_ctx) -> values.GaloisField:
 
 
 def _univariate_over(field: CoefficientField, coefficients: Iterable[Any]) -> ExponentTerms:
-    """The terms of a polynomial in one variable over a prime field, from all its coefficients.
-
-    Coefficients are integers or residues of FLINT, the constant one first.
+    """The terms of a polynomial in one variable over a prime field, from integers or residues of
+    FLINT.
     """
     return _univariate(field.domain(int(coefficient)) for coefficient in coefficients)
 
@@ -163,10 +146,7 @@ def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField | val
 
 
 def _univariate(coefficients: Iterable[Any]) -> ExponentTerms:
-    """The nonzero terms of a polynomial in one variable, from all its coefficients.
-
-    The constant coefficient comes first.
-    """
+    """The nonzero terms of a polynomial in one variable, from all its coefficients."""
     terms = []
     for exponent, coefficient in enumerate(coefficients):
         if coefficient:
