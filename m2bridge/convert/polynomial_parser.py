@@ -19,6 +19,10 @@ end of a line.
 
 Comments (:mod:`m2bridge.convert.comments`) are blanks. Two minus signs without a blank, as in
 ``x--y``, could begin a comment and are refused, except before a digit: ``x--3*y``.
+
+To refuse a text is to raise ConversionError. A ``place`` is the place of a token among the tokens.
+Positions in the text, and columns of messages before they are written, are from 0 on; columns of
+tokens, and the columns that people read, from 1.
 """
 
 import re
@@ -90,29 +94,22 @@ _MAX_DIVISOR_CHARS = 60
 
 
 class Token(NamedTuple):
-    """A part of a text: a number, a name with its index, a sign, or the end.
+    """A part of a text: a number, a name with its index, a sign, or the end."""
 
-    ``kind`` is ``integer``, ``decimal``, ``name``, ``sign`` or ``end``, and ``text`` is what is
-    written, in a normal form: of x_(1,2) it is ``x_1_2``.
-    """
-
-    kind: str
-    text: str
+    kind: str  # integer, decimal, name, sign or end
+    text: str  # in a normal form: of x_(1,2) it is x_1_2
     column: int
     """The column where it begins, from 1 on."""
     end: int
-    """The place in the text where it ends."""
+    """The position in the text where it ends."""
 
 
 @dataclass(slots=True)
 class PolynomialParser:
-    """A parser of one text: its tokens, and the place of the next one.
-
-    There is a method for each rule of the grammar, which reads what the rule describes from this
-    place on, moves the place behind it, and returns its polynomial in ``ring``. The last variables
-    of the ring may be ``inverses``: the first division by a polynomial g puts the first of them in
-    place of 1/g, and adds g to ``divisors``; so do the further ones. ``depth`` counts the open
-    parentheses, and ``work`` the products of terms, whose number is limited.
+    """A parser of one text. The method of a rule of the grammar reads what it describes from
+    ``place`` on, moves the place behind it, and returns its polynomial in ``ring``; the first
+    division by a polynomial g puts the first of ``inverses``, variables at the end of the ring, in
+    place of 1/g.
     """
 
     text: str
@@ -139,15 +136,7 @@ class PolynomialParser:
         self.tokens.append(Token(kind="end", text="", column=end + 1, end=end))
 
     def read_token(self, position: int) -> int:
-        """Add the token at this position of the text, and return the position where it ends.
-
-        Positions are from 0 on, columns of tokens from 1. Blanks before a token are skipped.
-
-        Raises
-        ------
-        ConversionError
-            If no token begins there, or a number could also be read in another way.
-        """
+        """Add the token at this position of the text, behind blanks, and return where it ends."""
         match = _TOKEN.match(self.text, position)
         if match is None:
             blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
@@ -178,11 +167,8 @@ class PolynomialParser:
         raise _refusal(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
 
     def read_name(self, begin: int, end: int) -> int:
-        """Read a name with its index, and return the position in the text where it ends.
-
-        ``begin`` and ``end`` are the positions of its letters up to the first accent that is a
-        character of its own; the name goes on after it. ConversionError is raised if a character
-        is a variant of a letter.
+        """Read a name with its index, whose letters up to the first accent that is a character of
+        its own stand from ``begin`` to ``end``, and return where it ends.
         """
         end = _end_of_name(self.text, end)
         name = self.text[begin:end]
@@ -206,9 +192,8 @@ class PolynomialParser:
         return end
 
     def read_superscript(self, digits: str, begin: int) -> None:
-        """Add the tokens of a power for superscript digits, which begin at this position.
-
-        x² has the tokens of x^2. The digits must follow a number, a name or a parenthesis.
+        """Add the tokens of a power, x^2 for x², for superscript digits behind a number, a name or
+        a parenthesis.
         """
         nothing = Token(kind="", text="", column=0, end=0)
         previous_token = self.tokens[-1] if self.tokens else nothing
@@ -221,9 +206,8 @@ class PolynomialParser:
         self.tokens += [power, Token(kind="integer", text=exponent, column=begin + 1, end=end)]
 
     def whole(self, equation: bool = False) -> PolyElement:
-        """The polynomial that the whole text is; text behind it is refused, with advice.
-
-        If ``equation``, the text may also be an equation, which is its left side minus its right.
+        """The polynomial that the whole text is, or the equation, as its left side minus its right,
+        if ``equation``; text behind it is refused, with advice.
         """
         result = self.sum()
         if equation and self.sign("="):
@@ -307,9 +291,8 @@ class PolynomialParser:
         self.check_size(work=work, terms=terms, bits=bits, place=place)
 
     def quotient(self, dividend: PolyElement, divisor: PolyElement, place: int) -> PolyElement:
-        """The quotient by a divisor that was read just now, and begins at the token at ``place``.
-
-        It is refused if it is zero, or not a number where only numbers can be divisors.
+        """The quotient by a divisor that was read just now; refused if the divisor is zero, or not
+        a number where only numbers can be divisors.
         """
         if not divisor or not (divisor.is_ground or self.inverses):
             self.refuse_divisor(place, is_zero=not divisor)
@@ -321,10 +304,8 @@ class PolynomialParser:
         return dividend * _variables_by_name(self.ring)[normal_form(name)]
 
     def implicit_product(self, is_after_divisor: bool) -> bool:
-        """Whether a factor without the sign of a product comes next, as y in ``x y``.
-
-        ``is_after_divisor`` says that the factor before it was a divisor, as in ``1/2x``: there are
-        two readings then, and the text is refused.
+        """Whether a factor without the sign of a product comes next, as y in ``x y``; after a
+        divisor, as in ``1/2x``, there are two readings, and the text is refused.
         """
         previous_token, next_token = self.tokens[self.place - 1], self.tokens[self.place]
         if next_token.kind != "name" and next_token.text != "(":
@@ -341,9 +322,8 @@ class PolynomialParser:
         return is_product
 
     def refuse_divisor(self, start: int, *, is_zero: bool) -> NoReturn:
-        """Refuse a divisor that was read just now, and begins at the token at ``start``; say why.
-
-        It is zero, or not a number where only numbers can be divisors.
+        """Refuse a divisor that was read just now, and begins at the token at ``start``;
+        say why.
         """
         if is_zero:
             self.fail("a divisor must not be zero", start)
@@ -410,9 +390,7 @@ class PolynomialParser:
         return self.sum_in_parentheses(start)
 
     def variable(self, name: str, place: int) -> PolyElement:
-        """The variable of the ring with this name, which is the token at ``place``; refused if the
-        ring has none.
-        """
+        """The variable of the ring with this name, which is the token at ``place``."""
         # Unicode writes some letters in several ways; the normal form is one of them.
         variable = _variables_by_name(self.ring).get(normal_form(name))
         if variable is None:
@@ -430,9 +408,8 @@ class PolynomialParser:
         return f"unknown name '{name:.60}'; known are {known_names}{advice}"
 
     def sum_in_parentheses(self, begin: int) -> PolyElement:
-        """A sum, and the parenthesis that closes it.
-
-        The parenthesis that opens it is the token at ``begin``, which is read already.
+        """A sum, and the parenthesis that closes it; the one that opens it, at ``begin``, is read
+        already.
         """
         self.depth += 1
         if self.depth > MAX_PARENTHESIS_DEPTH:
@@ -452,18 +429,9 @@ class PolynomialParser:
         return token
 
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
-        """Refuse a text that would take long to expand, before an operation is done.
-
-        Parameters
-        ----------
-        work : int
-            Products of terms that the operation takes; they are added up for the whole text.
-        terms : int
-            An upper bound for the terms of the result.
-        bits : int
-            About the bits of its longest coefficient; 0 if the operation makes none much longer.
-        place : int
-            The token at which the text is refused.
+        """Refuse a text that would take long to expand, before an operation that takes ``work``
+        products of terms: its result has at most ``terms`` terms, and coefficients of about
+        ``bits`` bits (0 if none gets much longer).
         """
         self.work += work
         too_many = self.work > MAX_TERM_PRODUCTS or terms > MAX_POLYNOMIAL_TERMS
@@ -478,10 +446,8 @@ class PolynomialParser:
 
 
 def _is_product(previous: Token, following: Token, gap: str) -> bool:
-    """Whether two factors without a sign between them can only be read as a product.
-
-    The first one ends with the token ``previous``, the second one begins with ``following``, a name
-    or an opening parenthesis, and ``gap`` are the blanks between them.
+    """Whether two factors, the end of one and the beginning of the next, with only the blanks of
+    ``gap`` between them, can only be read as a product.
     """
     # a parenthesis, or a variable of one letter, perhaps with an index
     is_short = following.text == "(" or _SHORT_VARIABLE.fullmatch(following.text) is not None
@@ -507,10 +473,7 @@ def _variables_by_name(ring: PolynomialRing) -> dict[str, PolyElement]:
 
 
 def _refusal(message: str, text: str, column: int) -> ConversionError:
-    """The error for a column of a text, from 0 on, with the part of the text around it.
-
-    The message counts columns from 1, as people do.
-    """
+    """The error for a column of a text, with the part of the text around it."""
     start = max(0, column - _QUOTED_CHARS)
     end = column + _QUOTED_CHARS
     excerpt = text[start:end]
@@ -527,10 +490,8 @@ def _unexpected_character(text: str, column: int) -> str:
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """The position where a name ends, whose letters up to the first accent end at ``end``.
-
-    Accents may be characters of their own, which end the letters of a word; the name goes on after
-    them.
+    """The position where a name ends: accents that are characters of their own end the letters of a
+    word, but the name goes on after them.
     """
     while end < len(text) and category(text[end]).startswith("M"):  # Unicode's combining marks
         letters = _LETTERS.match(text, end + 1)
