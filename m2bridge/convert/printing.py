@@ -2,6 +2,11 @@
 
 Text is Python's (``**`` for powers) and exact; what shortens it says so with an ellipsis. Programs
 that are run are rendered from templates, with :mod:`m2bridge.convert.m2_syntax`.
+
+A monomial is the sorted places of its variables in ``names``, with repetition: with the names x, y,
+z the monomial (0, 0, 2) is x**2*z. Terms come in graded reverse lexicographic order, the largest
+first: by decreasing degree, and in one degree by the places from the last variable on. At most
+``most`` generators are shown, each shortened; if it is ``None``, all are, in full.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,9 +37,8 @@ _DEGREE_NAMES = {
 
 
 def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
-    """``5 quadrics, 10 quartics``, from the number of generators of each degree.
-
-    The text is ``none`` if there are no generators. Degrees may be text, as in JSON.
+    """``5 quadrics, 10 quartics``, from the number of generators of each degree, which may be text,
+    as in JSON; ``none`` without generators.
     """
     parts = []
     for degree, count in degrees.items():
@@ -50,21 +54,14 @@ def polynomial_text(polynomial: PolyElement | Expr) -> str:
 
 
 def sparse_text(terms: Iterable[tuple[Monomial, int]], names: Sequence[str]) -> str:
-    """The text of a polynomial with integer coefficients, as SymPy writes it.
-
-    Each term is a monomial, the sorted places of its variables in ``names`` with repetition, and a
-    coefficient: with the names x, y, z the monomial (0, 0, 2) is x**2*z. Terms come in graded
-    reverse lexicographic order, the largest first: by decreasing degree, and in one degree by the
-    places from the last variable on.
-    """
+    """The text of a polynomial with integer coefficients, as SymPy writes it."""
     (text,) = sparse_texts([tuple(terms)], names)
     return text
 
 
 def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str]:
-    """The texts of polynomials with many common monomials, each as :func:`sparse_text` writes it.
-
-    Each monomial is written and compared with others once, not in every polynomial.
+    """The texts of polynomials with many common monomials: each monomial is written and compared
+    with others once, not in every polynomial.
     """
     monomials = {monomial for polynomial in polynomials for monomial, _ in polynomial}
     ordered = sorted(monomials, key=_key_of_monomial)  # the largest first
@@ -83,18 +80,12 @@ def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str
 
 
 def _key_of_monomial(monomial: Monomial) -> tuple[int, Monomial]:
-    """The key by which monomials are sorted in a text: minus the degree, then the places of the
-    variables from the last one on.
-    """
+    """The key by which monomials are sorted in a text."""
     return -len(monomial), monomial[::-1]
 
 
 def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
-    """A monomial as ``x**2*y``, empty for the monomial 1.
-
-    It is given by the sorted places of its variables in ``names``, with repetition: (0, 0, 1) is
-    x**2*y.
-    """
+    """A monomial as ``x**2*y``, empty for the monomial 1."""
     if len(set(monomial)) == len(monomial):  # most of the time, and faster
         return "*".join([names[place] for place in monomial])
     factors = []
@@ -105,9 +96,8 @@ def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
 
 
 def _sign_and_number(coefficient: int, has_factors: bool) -> str:
-    """What stands before the variables of a term: `` - 3*`` for the coefficient −3.
-
-    Without variables there is no asterisk, and the number 1 is written.
+    """What stands before the variables of a term: `` - 3*`` for −3; without variables there is no
+    asterisk, and the number 1 is written.
     """
     sign = " - " if coefficient < 0 else " + "
     number = abs(coefficient)
@@ -117,20 +107,15 @@ def _sign_and_number(coefficient: int, has_factors: bool) -> str:
 
 
 def ideal_text(ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS) -> str:
-    """The first generators, each shortened, and the ring, on one line.
-
-    ``most`` is the number of generators that are shown; ``None`` shows all, in full.
-    """
+    """The first generators, each shortened, and the ring, on one line."""
     return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
 
 
 def generator_texts(
     ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS, width: int = MAX_POLYNOMIAL_CHARS
 ) -> list[str]:
-    """The texts of the first ``most`` generators, each shortened to about ``width`` characters.
-
-    If there are more generators, the last text says how many, as ``… and 3 more``. If ``most`` is
-    ``None``, all generators are written, in full.
+    """The texts of the first generators, each shortened to about ``width`` characters; if there are
+    more, the last text says how many, as ``… and 3 more``.
     """
     texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
     if most is None:
@@ -153,10 +138,8 @@ def ideal_latex(ideal: GeneratingSet) -> str:
 
 
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
-    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
-
-    If a variable has the name R, the ring is ``coordinateRing``; if one has the name I, the ideal
-    is ``givenIdeal``.
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``, or ``coordinateRing``
+    and ``givenIdeal`` where variables have these names.
     """
     names = all_to_macaulay2(ideal.ring.variables)
     ring = "coordinateRing" if "R" in names else "R"
@@ -174,10 +157,7 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
 
 
 def _glossary(names: Sequence[str], names_in_program: Sequence[str]) -> str:
-    """Comments of Macaulay2 such as ``-- mbvZ3bbZ is λ``, one for each name that is not ASCII.
-
-    ``names_in_program`` has for each of the names the one that the program uses instead.
-    """
+    """Comments of Macaulay2 such as ``-- mbvZ3bbZ is λ``, one for each name that is not ASCII."""
     lines = []
     for name, name_in_program in zip(names, names_in_program, strict=True):
         if not name.isascii():
