@@ -87,7 +87,7 @@ def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
 
 
 def _check_it_ends(status: os.stat_result) -> None:
-    """Raise ConversionError unless the status is that of a regular file or a pipe with a name."""
+    """Raise ConversionError unless the status belongs to a regular file or a named pipe."""
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         raise ConversionError("neither a file nor a pipe")
 

@@ -69,7 +69,7 @@ def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[An
     """
 
     def coefficient(data: list[Any]) -> Any:
-        """The element of the field, from its terms, or from those of numerator and denominator."""
+        """The element of the field, from its terms, or from two such lists."""
         if field.minimal_polynomial:
             return field.element(_rational_terms(data))
         numerator, denominator = data

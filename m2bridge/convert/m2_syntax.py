@@ -165,7 +165,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
-    # Macaulay2's parser is slow for long sums, or crashes, so such a sum is that of a list of sums.
+    # Macaulay2's parser is slow for long sums, or crashes: a long one becomes the sum of a list.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 

@@ -39,7 +39,7 @@ def number_matrix(
     rows: list[list[int | Fraction]], columns: int, ring: Any = None
 ) -> values.Matrix:
     """A matrix of numbers over ``ring``; if none is given, over ZZ, or QQ if one is a fraction.
-    Without rows its number of columns cannot be seen from them.
+    ``columns`` cannot be seen if there are no rows.
     """
     if ring is None:
         integral = all(isinstance(entry, int) for entry in chain(*rows))

@@ -7,9 +7,9 @@ Polynomials that m2bridge wrote, whose terms are separated by blanks, have a fas
 Polynomials over a field, over its prime field, and over QQ and ZZ can be taken over that field. A
 residue modulo p is then the congruent integer nearest to 0. An equation is the difference of its
 sides. A term is a pair: the exponents of variables, in the order of their ``names``, which are
-among the ring's, and a coefficient. As a field, ``None`` means that a value names none, as text,
-numbers and expressions do not. What is not an exact polynomial in the variables over the field, or
-has a field that m2bridge lacks, is a ConversionError.
+among the ring's, and a coefficient. ``None`` in place of a field means that a value names none,
+such as text, numbers and expressions. What is not an exact polynomial in the variables over the
+field, or has a field that m2bridge lacks, is a ConversionError.
 """
 
 import re
@@ -275,7 +275,7 @@ def from_elements(
 
 
 flat = partial(flatten, cls=(list, tuple))
-"""List items, and those of lists and tuples among them."""
+"""List items, and items of lists and tuples among them."""
 
 
 def ring_variables(value: Any) -> tuple[str, ...]:

@@ -2,14 +2,14 @@
 
 Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y, ad - bc for a*d - b*c. A
 name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If the
-name is a product, a piece such as a2 is a power of its letter. Everywhere ``names`` are all names
-that occur, and ``pieces`` are the pieces of one of them.
+name is a product, a piece such as a2 is a power of its letter. In the functions of these rules
+``names`` are all names that occur, and ``pieces`` are the pieces of one of them.
 
 Signs of products are said to be written if some product has its sign, and no sign is left out, as
-in ``2x``; products of variables are said to be written if, besides, some product has its sign that
-is not the product of a number and one variable, as ``2*x`` is. A word is a name of two or three
-different letters, perhaps with numbers, other than Greek letters and functions such as ``mu`` and
-``cos``. Refused are
+in ``2x``; products of variables are said to be written if this is so, and a product with its sign
+is not of a number and one variable, as ``2*x`` is. A word is a name of two or three different
+letters, perhaps with numbers, other than Greek letters and functions such as ``mu`` and ``cos``.
+Refused are
 
 * names such as ``a2b``, if ``a`` and ``b`` occur, or signs of products are not written;
 * names such as ``xy`` and ``xy2``, if products of variables are not written and the letters are
