@@ -363,8 +363,8 @@ def _bracket_latex(piece: str) -> str:
 
 
 def polynomial_latex(text: str) -> str:
-    r"""Return a polynomial in LaTeX, in which lines may break at signs and in long terms; ValueError
-    if the text is not a polynomial, as with brackets of a function or of a pair.
+    r"""Return a polynomial in LaTeX, in which lines may break at signs and in long terms;
+    ValueError if the text is not a polynomial, as with brackets of a function or of a pair.
 
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
