@@ -151,8 +151,8 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
-    # setsigmask: no signal is blocked; setsigdef: each has its usual effect, as under ``nohup`` this
-    # process ignores SIGHUP, and its children would do so too
+    # setsigmask: no signal is blocked; setsigdef: each has its usual effect, because under
+    # ``nohup`` this process ignores SIGHUP, and its children would do so too
     return os.posix_spawn(
         command[0],
         command,

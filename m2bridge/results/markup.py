@@ -191,8 +191,8 @@ def _has_paired_braces(formula: str) -> bool:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles that are cited in print: those of pages by the names of their files, and
-    those of sections by their anchors.
+    """Return the titles that are cited in print: of pages by the names of their files, and of
+    sections by their anchors.
     """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)

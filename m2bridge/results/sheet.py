@@ -294,7 +294,7 @@ class Polynomials:
     """A block with generators of an ideal, in Python's notation."""
 
     number: int
-    texts: Callable[[], Iterable[str]]  # at each call, perhaps tens of thousands
+    texts: Callable[[], Iterable[str]]  # at each call all texts, perhaps tens of thousands
     caption: str = ""
 
     def first(self, most: int | None) -> list[str]:
