@@ -60,27 +60,13 @@ MAX_MEMORY_BYTES = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Wall time since a computation began, and its deadline.
+    """Wall time since a computation began, and its deadline."""
 
-    Parameters
-    ----------
-    begin : float
-        When it began, as a value of ``now``.
-    limit : str
-        The limit in words, as it was given; empty without one.
-    deadline : float
-        When it must end, as a value of ``now``; infinite without a limit.
-    now : callable
-        The source of the time; tests pass their own.
-    option : str
-        The argument or option that gives the computation more time.
-    """
-
-    begin: float = 0.0
-    limit: str = ""
+    begin: float = 0.0  # as a value of ``now``, like the deadline
+    limit: str = ""  # in words, as it was given; empty without one
     deadline: float = math.inf
-    now: Callable[[], float] = time.monotonic
-    option: str = "timeout="
+    now: Callable[[], float] = time.monotonic  # tests pass their own
+    option: str = "timeout="  # what gives the computation more time
 
     @property
     def more(self) -> str:
@@ -94,26 +80,16 @@ class Clock:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds left, or ``None`` without a limit.
-
-        They are at least a hundredth, since 0 would mean to wait for ever, or not to set a timer.
+        """Seconds left, or ``None`` without a limit; at least a hundredth, since 0 would mean to
+        wait for ever, or not to set a timer.
         """
         if math.isinf(self.deadline):
             return None
         return max(self.deadline - self.now(), 0.01)
 
     def check(self, price: float = 0.0) -> None:
-        """Check the deadline.
-
-        Parameters
-        ----------
-        price : float
-            Seconds that the next step takes, during which the deadline cannot be checked.
-
-        Raises
-        ------
-        TimeLimitError
-            If the deadline has passed, or the next step would not end before it.
+        """Raise TimeLimitError if the deadline has passed, or if the next step, which takes
+        ``price`` seconds and cannot check it, would end after it.
         """
         left = self.deadline - self.now()
         if left >= price:
@@ -162,15 +138,8 @@ _display: ContextVar[Callable[[int, int, str], object] | None] = ContextVar("dis
 
 
 def with_progress(items: Iterable[ItemT], total: int, what: str) -> Iterator[ItemT]:
-    """Yield the items, check the deadline before each, and report the number done to the display.
-
-    Parameters
-    ----------
-    items : iterable
-    total : int
-        The number of items.
-    what : str
-        What the items are, in the plural.
+    """Yield the items, check the deadline before each, and report to the display how many of the
+    ``total`` are done; ``what`` names them, in the plural.
     """
     report = _display.get() or _no_display
     report(0, total, what)
@@ -195,9 +164,8 @@ def progress_listener(display: Callable[[int, int, str], object]) -> Iterator[No
 
 
 def start(option: str = "--timeout") -> None:
-    """Begin a command: the seconds of a limit that it sets later count from now.
-
-    ``option`` is what gives the command more time, for messages.
+    """Begin a command, which ``option`` gives more time: the seconds of a limit that it sets later
+    count from now.
     """
     _current.set(Clock(begin=time.monotonic(), option=option))
 
@@ -207,21 +175,7 @@ def limited(
     timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
 ) -> Iterator[Clock]:
     """Limit the time of the block, which gets the clock; an earlier deadline of an enclosing block
-    stays.
-
-    Parameters
-    ----------
-    timeout : float, optional
-        Seconds; no additional limit when left out.
-    now : callable, optional
-        The source of the time; that of the enclosing clock when left out.
-    begin : float, optional
-        When the seconds begin to count; the beginning of the block when left out.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the limit is not a positive, finite number of seconds.
+    stays. The seconds count from ``begin``, or from the beginning of the block.
     """
     check_timeout(timeout)
     outer = clock()
@@ -237,28 +191,16 @@ def limited(
 
 
 def limit_of(seconds: float) -> str:
-    """Describe a limit in words, as it was given.
-
-    Examples
-    --------
-    >>> limit_of(1), limit_of(0.5), limit_of(12345678)
-    ('the limit of 1 second', 'the limit of 0.5 seconds', 'the limit of 12345678 seconds')
-    """
+    """Describe a limit in words, as it was given: ``the limit of 0.5 seconds``."""
     unit = "second" if seconds == 1 else "seconds"
     return f"the limit of {seconds:.12g} {unit}"
 
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """Limit the block, which gets the clock, to a part of the remaining time; the rest is for the
-    code after it.
-
-    Parameters
-    ----------
-    part : float
-        More than 0, at most 1.
-    otherwise : float, optional
-        Seconds for the block where there is no limit; when left out, the block has none either.
+    """Limit the block, which gets the clock, to a part of the remaining time (more than 0, at most
+    1); the rest is for the code after it. Where there is no limit, the block has ``otherwise``
+    seconds, if any.
     """
     outer = clock()
     now = outer.now()
@@ -278,9 +220,8 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 
 @contextmanager
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
-    """Allow the block some seconds after the deadline of a clock, to write what was found.
-
-    Where the deadline has passed, the ``seconds`` count from now.
+    """Allow the block some seconds after the deadline of a clock, or from now where it has passed,
+    to write what was found.
     """
     end = max(clock.deadline, clock.now()) + seconds
     with _running(replace(clock, deadline=end)):
@@ -290,24 +231,9 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
 def performed_within_limit(
     computations: Iterable[tuple[str, Callable[[], PerformedT]]],
 ) -> tuple[tuple[PerformedT, ...], str]:
-    """Perform computations one after the other, until all are done or the limit is reached.
-
-    Parameters
-    ----------
-    computations : iterable of (str, callable)
-        The name of each, for the message, and a function without arguments that performs it.
-
-    Returns
-    -------
-    results : tuple
-        Of the computations that were done, in their order.
-    late : str
-        The message of the limit that was reached; empty if all computations were done.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit is reached before the first result.
+    """Perform computations, given by their names, one after the other; return the results that were
+    reached, and the message of the limit, empty if all are done. Without a result the limit is
+    raised.
     """
     results: dict[str, PerformedT] = {}
     try:
@@ -340,13 +266,7 @@ def _running(inner: Clock) -> Iterator[None]:
 
 
 def check_timeout(timeout: float | None) -> None:
-    """Check that a timeout, if there is one, is a positive, finite number.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is not.
-    """
+    """Check that a timeout, if there is one, is a positive, finite number."""
     if timeout is None:
         return
     # to Python True and False are integers
@@ -359,12 +279,11 @@ def check_timeout(timeout: float | None) -> None:
 
 @contextmanager
 def alarm(clock: Clock, grace: float) -> Iterator[None]:
-    """Raise :class:`~m2bridge.errors.TimeLimitError` some seconds after the deadline of a clock.
+    """Raise TimeLimitError ``grace`` seconds after the deadline of a clock, in the main thread
+    only: code in other threads has to check the deadline itself.
 
-    This works in the main thread only; code in other threads cannot be interrupted and has to check
-    the deadline itself. The exception discards what the block has found unless the block catches
-    it, so checks in loops come first: they can return partial results. ``grace`` is the number of
-    seconds that they have for it.
+    The exception discards what the block has found unless the block catches it, so checks in loops
+    come first, within the seconds of grace: they can return partial results.
     """
     remaining = clock.remaining
     is_main = threading.current_thread() is threading.main_thread()
@@ -457,10 +376,8 @@ _imports_without_limit = False
 
 
 def load_wholly() -> None:
-    """Let imports in this process finish even if the time limit is reached meanwhile.
-
-    For a process that continues after a limit was reached: a package that is only half imported
-    could not be used later. The limit takes effect right after the import.
+    """Let imports in this process, which continues after a limit was reached, finish even if the
+    limit is reached meanwhile: a package that is only half imported could not be used later.
     """
     global _imports_without_limit
     _imports_without_limit = True
@@ -471,10 +388,7 @@ class _DeadlineFinder:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Check the deadline; return no module, so that Python asks the next finder.
-
-        Python's import system calls this for each module that is not imported yet.
-        """
+        """Check the deadline; Python calls this for each module that is not imported yet."""
         running = clock()
         if running.now() > running.deadline:
             raise running.late("loading Python's modules")
@@ -487,11 +401,6 @@ def importing() -> Iterator[None]:
     A library may swallow the exception that a signal raises during its import, so the deadline is
     checked before each module instead, unless :func:`load_wholly` was called. Imported modules stay
     alive, so collecting them only costs time.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit is reached, as it may be on a busy machine or a slow disk.
     """
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
@@ -521,12 +430,8 @@ def imported(name: str) -> ModuleType:
 
 
 def library(name: str, need: str) -> ModuleType:
-    """Return the module ``name`` of an optional dependency, imported if it is not imported yet.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If the dependency is not installed; ``need`` is the message.
+    """Return the module ``name`` of an optional dependency; MethodUnavailableError with the message
+    ``need`` if it is not installed.
     """
     try:
         if name not in sys.modules:

@@ -42,15 +42,8 @@ def folders() -> tuple[Path, ...] | None:
 
 
 def opened(path: Path) -> int:
-    """Open a file that may be read, without blocking; return its descriptor.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened, or if this process is confined and it is not a regular file below
-        one of the folders.
-    ValueError
-        If no file can have this name.
+    """Open a file that may be read, without blocking; return its descriptor. OSError if this
+    process is confined and it is not a regular file below one of the folders.
     """
     if _folders is None:
         return os.open(path, _FLAGS)
@@ -72,11 +65,8 @@ def opened(path: Path) -> int:
 
 
 def _open_folder(folder: str, inner_folders: Sequence[str]) -> int:
-    """Open the last of some folders, each of which is in the one before; return its descriptor.
-
-    The first one, ``folder``, is given by its path, and ``inner_folders`` by their names. They are
-    opened one by one without following links, since a name may have become a link after the path
-    was resolved: then OSError is raised.
+    """Open the last of some folders, each in the one before, step by step without following links:
+    a name may have become a link after the path was resolved, which is an OSError.
     """
     place = os.open(folder, _FLAGS | os.O_DIRECTORY)
     for inner_folder in inner_folders:
@@ -90,10 +80,8 @@ def _open_folder(folder: str, inner_folders: Sequence[str]) -> int:
 
 @contextmanager
 def openable(path: Path) -> Iterator[str]:
-    """Yield a path by which a library can open the file in the block.
-
-    In a confined process the file is opened here, as by :func:`opened`, and the path leads to what
-    was opened.
+    """Yield a path by which a library can open the file in the block; in a confined process it
+    leads to what :func:`opened` has opened.
     """
     if _folders is None:
         yield str(path)
@@ -106,14 +94,8 @@ def openable(path: Path) -> Iterator[str]:
 
 
 def check_readable(path: Path | str) -> None:
-    """Check that a path is below one of the folders to which this process is confined.
-
-    In a process that is not confined every possible path is accepted. The path need not exist.
-
-    Raises
-    ------
-    ConversionError
-        If the path is not below one of the folders, or no file can have this name.
+    """Check that a path, which need not exist, is below one of the folders of a confined process,
+    and that a file can have this name; ConversionError if not.
     """
     if "\0" in os.fspath(path):
         name = f"{os.fspath(path)!r:.120}"
@@ -144,15 +126,9 @@ def exists(path: str) -> bool:
 
 @contextmanager
 def unquoted() -> Iterator[None]:
-    """In a confined process, reduce errors about the content of a file to their position.
-
-    The position is the attribute ``place`` of a ConversionError, such as ``not TOML (line 3)``.
-    Errors of the system and of limits, which quote no content, stay as they are.
-
-    Raises
-    ------
-    ConversionError
-        In place of every other exception of the block.
+    """In a confined process, reduce errors about the content of a file to their position, the
+    attribute ``place`` of a ConversionError; errors of the system and of limits quote no content,
+    and stay.
     """
     try:
         yield
@@ -166,16 +142,8 @@ def unquoted() -> Iterator[None]:
 
 
 def _steps(path: Path) -> list[str]:
-    """Return the allowed folder, and the names from there to the file, with links resolved.
-
-    ``/data/maps/file`` below the folder ``/data`` gives ``["/data", "maps", "file"]``.
-
-    Raises
-    ------
-    PermissionError
-        If the file is below no allowed folder.
-    IsADirectoryError
-        If the path is an allowed folder itself.
+    """Return the allowed folder, and the names from there to the file, with links resolved:
+    ``/data``, ``maps``, ``file``. PermissionError if the file is below no allowed folder.
     """
     real = os.path.realpath(path)
     folder = _folder_of(real)
@@ -186,10 +154,8 @@ def _steps(path: Path) -> list[str]:
 
 
 def _folder_of(real: str) -> Path:
-    """Return the allowed folder below which a path is; raise PermissionError if there is none.
-
-    ``real`` is a path without links. A pseudo file, such as one in ``/proc``, is below an allowed
-    folder only if that is itself in the pseudo file system.
+    """Return the allowed folder below which a path without links is; PermissionError if there is
+    none.
     """
     place = Path(real)
     for folder in _folders or ():
@@ -199,9 +165,8 @@ def _folder_of(real: str) -> Path:
 
 
 def _is_pseudo_file(place: Path, folder: Path) -> bool:
-    """Return whether the path ``place`` is in a pseudo file system and ``folder`` is outside it.
-
-    An allowed folder such as ``/`` does not allow ``/proc``; only a folder in ``/proc`` does.
+    """Return whether ``place`` is in a pseudo file system and ``folder`` is outside it: an allowed
+    folder such as ``/`` does not allow ``/proc``; only a folder in ``/proc`` does.
     """
     return any(
         place.is_relative_to(pseudo) and not folder.is_relative_to(pseudo)

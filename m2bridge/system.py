@@ -30,13 +30,7 @@ POSIX = ("fcntl", "resource", "termios")
 
 
 def check_system() -> None:
-    """Check that m2bridge can work here, before an import fails.
-
-    Raises
-    ------
-    UnsupportedSystemError
-        If it cannot: on Windows.
-    """
+    """Check that m2bridge can work here, before an import fails; it cannot on Windows."""
     missing = [name for name in POSIX if find_spec(name) is None]
     if missing:
         raise UnsupportedSystemError(
@@ -57,9 +51,8 @@ def cores() -> int:
 
 
 def peak_memory(pid: int) -> int | None:
-    """Return the largest resident memory of a process in bytes, from ``/proc`` of Linux.
-
-    It is ``None`` on other systems, and for a process that has ended.
+    """Return the largest resident memory of a process in bytes, from ``/proc`` of Linux; ``None``
+    on other systems, and for a process that has ended.
     """
     if not LINUX:
         return None
@@ -80,9 +73,8 @@ def forget_peak_memory(pid: int) -> None:
 
 
 def limits_memory() -> bool:
-    """Return whether the system supports limits on the address space; macOS does not.
-
-    On macOS memory is not limited by m2bridge.
+    """Return whether the system supports limits on the address space; on macOS memory is not
+    limited.
     """
     return LINUX
 
@@ -95,16 +87,8 @@ def address_space() -> int | None:
 
 
 def limit_address_space(most: int) -> None:
-    """Limit the address space of this process and its children to ``most`` bytes.
-
-    An earlier limit that is lower stays.
-
-    This has no effect where :func:`limits_memory` is false.
-
-    Raises
-    ------
-    ValueError
-        If Linux refuses the limit.
+    """Limit the address space of this process and its children to ``most`` bytes; a lower limit
+    stays, and macOS sets none. ValueError if Linux refuses the limit.
     """
     import resource
 
@@ -124,9 +108,8 @@ FILE_SIZE_COMMAND = "ulimit -f"
 
 
 def max_open_files() -> int | None:
-    """Return how many files this process may have open at once; ``None`` if that is unlimited.
-
-    That is the soft limit, which ``ulimit -n`` shows and changes, on Linux and macOS.
+    """Return how many files this process may have open at once, as ``ulimit -n`` shows; ``None`` if
+    unlimited.
     """
     import resource
 
@@ -134,9 +117,8 @@ def max_open_files() -> int | None:
 
 
 def _limit(kind: int) -> int | None:
-    """Return the limit of this kind (``resource.RLIMIT_…``) that is in force; ``None`` for none.
-
-    That is the soft limit: a process may raise it, up to the hard limit.
+    """Return the soft limit of this kind (``resource.RLIMIT_…``), which is in force; ``None`` for
+    none.
     """
     import resource
 
@@ -145,9 +127,8 @@ def _limit(kind: int) -> int | None:
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Lower the limit in force of this kind (``resource.RLIMIT_…``) to ``wanted``, if it is larger.
-
-    It holds for this process and its children.
+    """Lower the soft limit of this kind to ``wanted``, if it is larger, for this process and its
+    children.
     """
     import resource
 
@@ -162,9 +143,8 @@ PSEUDO_FILES = ("/proc", "/sys", "/dev")
 
 
 def path_of_open(descriptor: int, path: str) -> str:
-    """Return a path by which a library opens the file of a descriptor, even if it was renamed.
-
-    ``path`` is its name, which is returned on other systems than Linux.
+    """Return a path by which a library opens the file of a descriptor, even if it was renamed; on
+    macOS its name ``path``.
     """
     if LINUX:
         return f"/proc/self/fd/{descriptor}"
@@ -193,12 +173,11 @@ exec "$@"
 
 
 def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
-    """Return the words that, before a command, make it run on a terminal, in its own session.
+    """Return the words that, before a command, make it run on a terminal, in its own session, until
+    the terminal closes.
 
-    ``terminal`` is the path of the terminal; the command ends when this closes. On Linux its
-    address space is limited to ``memory`` bytes, unless that is ``None``; and the system also kills
-    it when the main thread of this process ends, if that thread has started it (other threads may
-    end earlier than the process).
+    On Linux its address space is limited to ``memory`` bytes, and the system kills it when the main
+    thread of this process ends, if that has started it: other threads may end before the process.
     """
     kibibytes = ""  # no limit
     if memory is not None and limits_memory():
@@ -210,10 +189,9 @@ def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
 
 
 def has_ended(child: int) -> bool:
-    """Return whether a child process has ended, without collecting its exit status.
-
-    ``child`` is its process id. For a process that is no child of this one the result is true.
-    Python has no ``waitid`` on macOS before 3.13; there psutil detects zombies.
+    """Return whether a child process has ended, without collecting its exit status; true for a
+    process that is no child. Python has no ``waitid`` on macOS before 3.13; there psutil detects
+    zombies.
     """
     if hasattr(os, "waitid"):
         try:
@@ -231,9 +209,8 @@ def has_ended(child: int) -> bool:
 
 
 def kill_group(leader: int) -> None:
-    """Kill the process group whose number is ``leader``, the id of its first process, if it exists.
-
-    macOS refuses this by PermissionError if all its processes are zombies: they have ended anyway.
+    """Kill the process group of this leader, if it exists. macOS refuses this by PermissionError if
+    all its processes are zombies: they have ended anyway.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
@@ -254,10 +231,9 @@ def is_hung_up(terminal: int) -> bool:
 
 
 def end_with(pipe: int) -> None:
-    """Let this process end as soon as the other end of a pipe is closed.
-
-    The pipe must never be written to. On Linux a signal ends the process at once. On other systems
-    a thread waits for the end, so a computation in C must first release Python's lock.
+    """Let this process end as soon as the other end of a pipe, which is never written to, is
+    closed: on Linux by a signal, on macOS by a thread, for which a computation in C must release
+    Python's lock.
     """
     if LINUX:
         _end_by_signal(pipe)
@@ -289,9 +265,8 @@ def _end_by_waiting(pipe: int) -> None:
 
 
 def exit_text(status: int) -> str:
-    """Return how a process ended, by its exit status, as text that follows its name.
-
-    For example ``was killed by SIGKILL`` for −9, and ``ended with exit status 3``.
+    """Return how a process ended as text that follows its name: ``was killed by SIGKILL`` for −9,
+    ``ended with exit status 3``.
     """
     if status < 0:
         killer = signal_of(status)  # Python has no names for real-time signals
@@ -300,10 +275,8 @@ def exit_text(status: int) -> str:
 
 
 def signal_of(status: int | None) -> signal.Signals | None:
-    """Return the signal that ended a program, by its exit status; ``None`` if none did.
-
-    Python's status of a program that signal n ended is -n, and that of a shell script whose last
-    program n ended is 128 + n. ``status`` is ``None`` if it is unknown.
+    """Return the signal that ended a program, if one did. Python's status for signal n is -n; the
+    status of a shell script whose last program n ended is 128 + n.
     """
     if status is None:
         return None
@@ -312,17 +285,15 @@ def signal_of(status: int | None) -> signal.Signals | None:
 
 
 def write_aside(content: str | bytes, target: Path) -> None:
-    """Write a file atomically, by renaming a temporary file; text is encoded in UTF-8.
-
-    An existing file is replaced as a whole or not at all, and keeps its permissions.
+    """Write a file atomically, by renaming a temporary file, in UTF-8; an existing file is replaced
+    as a whole or not at all, and keeps its permissions.
     """
     write_all_aside({target: content})
 
 
 def write_all_aside(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files as :func:`write_aside` does, each atomically: their contents by their paths.
-
-    The system is asked to store them when all are written, as it then stores them together.
+    """Write files as :func:`write_aside` does; the system stores them together when all are
+    written.
     """
     aside: dict[Path, Path] = {}  # the temporary file for each target
     try:
@@ -348,9 +319,8 @@ def write_all_aside(contents: Mapping[Path, str | bytes]) -> None:
 
 
 def _temporary_file_for(target: Path) -> IO[bytes]:
-    """Return a new file, opened for writing, in the folder of a target, which is made if missing.
-
-    It has a name of the form of :func:`is_aside`, and is not removed when it is closed.
+    """Return a new file, with a name of the form of :func:`is_aside`, opened for writing in the
+    folder of a target, which is made if missing.
     """
     import tempfile  # slow to import, and most commands do not need it
 
@@ -374,10 +344,7 @@ def save(content: str | bytes, path: Path) -> None:
 
 
 def leave(number: int, frame: FrameType | None) -> None:
-    """Handle the signal ``number`` by SystemExit, so that Macaulay2 ends and no files are left.
-
-    Python calls this with ``frame``, the code that the signal has interrupted.
-    """
+    """Handle the signal ``number`` by SystemExit, so that Macaulay2 ends and no files are left."""
     if not threading.main_thread().is_alive():
         return  # Python is shutting down, where an exception would only be printed
     if _is_finalizing(frame):
@@ -402,9 +369,8 @@ _REMOVAL_SECONDS = 0.05
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Disable garbage collection while a block makes many objects that stay alive.
-
-    The collector would traverse them repeatedly.
+    """Disable garbage collection while a block makes many objects that stay alive, which the
+    collector would traverse repeatedly.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -420,13 +386,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """Return the folder ``templates`` (Jinja, one for each computation) or ``m2scripts``.
-
-    Raises
-    ------
-    ResourceError
-        If it is neither in the package nor next to it.
-    """
+    """Return the folder ``templates`` (Jinja, one for each computation) or ``m2scripts``."""
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
@@ -436,13 +396,7 @@ def folder(name: str) -> Path:
 
 
 def m2script(name: str) -> Path:
-    """Return the path of the shared Macaulay2 script ``name`` (without ``.m2``).
-
-    Raises
-    ------
-    ResourceError
-        If the installation lacks it.
-    """
+    """Return the path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
     path = folder("m2scripts") / f"{name}.m2"
     if not path.is_file():
         raise ResourceError(
@@ -451,6 +405,7 @@ def m2script(name: str) -> Path:
     return path
 
 
+# reentrant: a signal handler that interrupts the lines below counts as a further user
 _lock = RLock()
 _users = 0
 """The number of threads in a block :func:`any_length`."""
@@ -460,11 +415,9 @@ _before = 0
 
 @contextmanager
 def any_length() -> Iterator[None]:
-    """Lift Python's limit on the digits of integers while results are written.
-
-    The limit belongs to the whole process: the first thread that enters such a block lifts it, and
-    the last one that leaves restores it. The lock is reentrant: a signal handler that interrupts
-    these lines counts as a further user, and does not wait for it.
+    """Lift Python's limit on the digits of integers, which belongs to the whole process, while
+    results are written: the first thread that enters such a block lifts it, the last one that
+    leaves restores it.
     """
     global _users, _before
     with _lock:

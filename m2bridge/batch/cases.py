@@ -31,9 +31,7 @@ SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have t
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
-    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``;
-    ``None`` for options that are not given.
-    """
+    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``."""
     # the tuple of all values of each option, which ``_values`` reads from the text of the option
     ranges = read_options(chosen.options, texts, _values)
     size = prod(map(len, ranges.values()))

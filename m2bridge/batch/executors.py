@@ -139,9 +139,8 @@ class Certifier(Performer[Task, TaskResult]):
         )
 
     def perform(self, task: Task) -> TaskResult:
-        """Answer the unanswered questions of a task; return its result, with all answers.
-
-        While another process works on the case nothing is done, and the result is ``held``.
+        """Answer the unanswered questions of a task; return its result, with all answers, or
+        ``held`` while another process works on the case.
         """
         store = self._settings.store
         self._performed += 1
@@ -210,10 +209,8 @@ _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
 
 
 class Dask(Generic[KeyT, ResultT]):
-    """An executor that submits items to a Dask cluster, a few ahead of time.
-
-    Without the address of a ``scheduler`` it is a local cluster of processes.
-    MethodUnavailableError is raised if ``distributed`` is not installed.
+    """An executor that submits items to a Dask cluster, a few ahead of time; without the address of
+    a ``scheduler`` it is a local cluster of processes.
     """
 
     def __init__(
@@ -242,10 +239,8 @@ class Dask(Generic[KeyT, ResultT]):
         batch.make_folder()
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], None]) -> Iterator[ResultT]:
-        """Perform items; yield their results as they arrive.
-
-        ``started`` is called with each item when it is submitted. So many items are submitted ahead
-        that no thread of the cluster waits; each result makes place for one more.
+        """Perform items; yield their results as they arrive. So many are submitted ahead that no
+        thread of the cluster waits, and ``started`` is called at each.
         """
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -281,10 +276,9 @@ class Dask(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: Any) -> None:
-        """Close the connection, and end a local cluster.
-
-        Without an error each Macaulay2 of the workers is ended first. After an error each stays, in
-        a cluster that was not started here, until its worker ends.
+        """Close the connection, and end a local cluster. Without an error each Macaulay2 of the
+        workers is ended first; after an error it stays, in a cluster that was not started here,
+        until its worker ends.
         """
         try:
             with self._stack:
@@ -317,9 +311,8 @@ def _local_cluster(workers: int) -> Iterator[Any]:
 
 
 def perform(item: KeyT, batch: bytes) -> Any:
-    """Perform an item in a Dask worker with the performer of this thread; return its result.
-
-    Each thread has a Macaulay2 of its own for each pickled batch, which stays for the next items.
+    """Perform an item in a Dask worker with the performer of this thread, whose Macaulay2 stays for
+    the next items of the pickled batch; return its result.
     """
     key = threading.get_ident(), batch
     if key not in _performers:

@@ -160,10 +160,9 @@ class ItemWork(Batch[Job, TaskResult]):
         return None
 
     def store(self, job: Job, outcome: Outcome) -> Outcome:
-        """Write the outcome to the folder, if there is one; return it as it will be read.
-
-        The value is then as JSON has it, a list for a tuple; the outcome is ``failed`` if JSON
-        cannot represent the value, such as NaN, or a dictionary with the keys 1 and "1".
+        """Write the outcome to the folder, if there is one; return it as it will be read: a list
+        for a tuple, and ``failed`` if JSON cannot represent the value, such as NaN, or a dictionary
+        with keys 1 and "1".
         """
         if self.folder is None:
             return outcome
@@ -278,10 +277,8 @@ class Performance(Performer[Job, TaskResult]):
         return holds_too_much_memory(self._engine.pid)
 
     def perform(self, job: Job) -> TaskResult:
-        """Perform a job, store its outcome and return the result with it.
-
-        If another process has done the job, the result has the outcome that is stored; if another
-        process is performing it, the result is ``held``.
+        """Perform a job, store its outcome and return the result with it; if another process has
+        done the job, its stored outcome, and ``held`` while it does.
         """
         # without a folder no other process can have the item
         if self._work.folder is None:
@@ -298,9 +295,8 @@ class Performance(Performer[Job, TaskResult]):
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """Return the outcome of an item, also of one whose computation raises an error.
-
-        OSError is raised if nothing can be stored in the folder, so that the batch cannot continue.
+        """Return the outcome of an item, also of one whose computation raises an error; OSError if
+        nothing can be stored in the folder, so that the batch cannot continue.
         """
         begin = time.monotonic()
         try:

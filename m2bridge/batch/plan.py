@@ -154,11 +154,8 @@ class Lines(Progress):
 
 
 class Live(Progress):
-    """A display on a terminal, a table that is drawn again and again.
-
-    The time that is left is estimated from ``_effort``, the effort of all tasks that were left at
-    the begin of this run, and ``_effort_done``; ``_running`` has the tasks at work and their
-    begins.
+    """A display on a terminal, a table that is drawn again and again; the time that is left is
+    estimated from the efforts of the tasks.
     """
 
     @contextmanager
@@ -280,11 +277,11 @@ def run(
     progress: Progress,
     keep: Callable[[TaskResult], object] = lambda report: None,
 ) -> Summary:
-    """Perform the tasks that a plan leaves to do, with the executor that ``start`` makes.
+    """Perform the tasks that a plan leaves to do, with the executor that ``start`` makes; a case on
+    which another batch works is tried again until it is done or free.
 
-    A case on which another batch works is left to it, and tried again until it is done or free.
-    ``keep`` is called with each result. The summary counts the answers that were there before, and
-    the answers of the tasks performed. All workers have ended when this returns or raises.
+    The summary counts the answers that were there before, and the answers of the tasks performed.
+    All workers have ended when this returns or raises.
     """
     begin = time.monotonic()
     answers = plan.answers.copy()
@@ -325,9 +322,8 @@ def results_folder(path: Path) -> Path:
 
 
 def outcome_kinds(kinds: str | Iterable[str]) -> frozenset[Any]:
-    """Return the kinds of outcomes in a text such as ``timed-out,failed``, or in a list of them.
-
-    A text is never taken for the list of its letters, as Python would take it.
+    """Return the kinds of outcomes in a text such as ``timed-out,failed``, or in a list of them;
+    Python would take a text for the list of its letters.
     """
     if isinstance(kinds, str):
         kinds = [part.strip() for part in kinds.split(",") if part.strip()]

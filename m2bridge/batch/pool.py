@@ -91,10 +91,8 @@ class Batch(Generic[KeyT, ResultT]):
         raise NotImplementedError
 
     def outcome_of_lost(self, item: KeyT, status: int | None) -> ResultT:
-        """Return the result for an item that has none because a worker ended during it.
-
-        ``status`` is the exit status of the worker. It is ``None`` if the worker was killed because
-        the item was not done in time, and 0 if it is unknown.
+        """Return the result for an item that has none because a worker ended during it, with this
+        exit status: ``None`` if it was killed because the item was not done in time, 0 if unknown.
         """
         raise NotImplementedError
 
@@ -174,10 +172,9 @@ class Worker(Generic[KeyT, ResultT]):
 class Pool(Generic[KeyT, ResultT]):
     """A pool of worker processes; a context manager that ends all of them on exit.
 
-    A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
-    is performed a second time by another worker, since the first death may have other causes: too
-    little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost.
+    The item at which a worker died is performed a second time by another worker, since the first
+    death may have other causes: earlier items left too little memory, or the worker was killed from
+    outside.
     """
 
     def __init__(self, batch: Batch[KeyT, ResultT], workers: int | None = None) -> None:
@@ -191,9 +188,8 @@ class Pool(Generic[KeyT, ResultT]):
         self._false_starts = 0  # how many workers in a row have ended before they began an item
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
-        """Perform items; yield the results in the order of arrival.
-
-        ``started`` is called with each item when a worker begins it, in the order of the items.
+        """Perform items; yield the results in the order of arrival. ``started`` is called with each
+        item when a worker begins it, in the order of the items.
         """
         # each item is a group of its own, so that a free worker takes the next one
         groups = [[item] for item in items]
@@ -233,9 +229,8 @@ class Pool(Generic[KeyT, ResultT]):
             self._workers.append(Worker(self._batch))
 
     def _workers_with_messages(self) -> list[Worker[KeyT, ResultT]]:
-        """Return the workers that have sent a message, or ended; wait for one if there is none.
-
-        The wait takes at most a second, and ends when a worker exceeds its limit.
+        """Return the workers that have sent a message, or ended; if there is none, wait for one, at
+        most a second, and until a worker exceeds its limit.
         """
         listened_to: dict[Any, Worker[KeyT, ResultT]] = {}
         # how many seconds to wait
@@ -286,10 +281,8 @@ class Pool(Generic[KeyT, ResultT]):
     def _handle_exit(
         self, worker: Worker[KeyT, ResultT], *, beyond_limit: bool
     ) -> Iterator[tuple[KeyT, ResultT]]:
-        """Remove a worker that has ended, and let others perform its items.
-
-        The item at which it ended is yielded as lost if the worker was killed because the item was
-        not done in time (``beyond_limit``), or if a worker has ended at this item before.
+        """Remove a worker that has ended, and let others perform its items; yield the item at which
+        it ended if that is lost.
         """
         self._workers.remove(worker)
         worker.connection.close()
@@ -335,10 +328,9 @@ class Pool(Generic[KeyT, ResultT]):
 
 @contextmanager
 def block_interrupts(*more: signal.Signals) -> Iterator[None]:
-    """Block Ctrl-C and ``more`` signals during the block.
-
-    Processes and threads that are started in the block never receive them. Ctrl-C reaches all
-    processes in the foreground; workers ignore it, and their parent ends them.
+    """Block Ctrl-C and ``more`` signals in the block, and for ever in processes and threads that it
+    starts. Ctrl-C reaches all processes in the foreground; workers ignore it, and their parent ends
+    them.
     """
     resource_tracker.ensure_running()  # its start in the block would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
@@ -350,10 +342,8 @@ def block_interrupts(*more: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def defer_signals(*numbers: signal.Signals) -> Iterator[None]:
-    """Handle signals only after the block, in whichever thread they arrive.
-
-    This does not hold for processes that the block starts. A signal without a handler still ends
-    the process at once. Of several signals that arrive during the block the first one is handled.
+    """Handle signals, except those without a handler, only after the block, in whichever thread
+    they arrive; of several the first one is handled. Processes that the block starts defer nothing.
     """
     # the signals that arrived during the block
     came: list[int] = []
@@ -376,9 +366,8 @@ def defer_signals(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Let workers that start in the block not run the script of this process.
-
-    Python runs the main module again in each of them, and a script would then start workers again.
+    """Let workers that start in the block not run the script of this process: Python runs the main
+    module again in each of them, and a script would then start workers again.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -389,10 +378,8 @@ def _without_script() -> Iterator[None]:
 
 
 def prepare(*modules: str) -> None:
-    """Start the server from which workers are forked, if it is not running.
-
-    A server that is started imports ``modules`` for the workers; this function does not wait for
-    that. One that runs already imports nothing.
+    """Start the server from which workers are forked, if it is not running, without waiting until
+    it has imported ``modules`` for them; one that runs already imports nothing.
     """
     check_files(MIN_OPEN_FILES)
     # without modules the server imports the modules of an earlier call, if there are any

@@ -276,10 +276,9 @@ def _names_of_jobs(paths: Sequence[Path]) -> list[str]:
 
 
 def _have_files_of_their_own(names: Sequence[str]) -> bool:
-    """Whether jobs with these names store their outcomes in different files, with a value or not.
-
-    They do not if two names are equal, or are such as a and a.outcome: a.outcome.json would be the
-    file of a without a value, and of a.outcome with one.
+    """Whether jobs with these names store their outcomes in different files; not if two names are
+    equal, or are such as a and a.outcome: a.outcome.json is of the first without a value, of the
+    second with one.
     """
     suffixes = (".json", SUFFIX)
     files = {f"{name}{suffix}" for name in names for suffix in suffixes}

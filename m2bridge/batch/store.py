@@ -208,9 +208,8 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
 
 
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys of the questions that the words mean for a case, each once.
-
-    A word is a key, a statement's name, ``all`` or ``reachable``.
+    """Return the keys of the questions that the words (keys, names of statements, ``all``,
+    ``reachable``) mean for a case, each once.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -242,10 +241,9 @@ CLAIMS_FOLDER = ".claims"
 def case_lock(results: Path, name: str) -> Iterator[bool]:
     """Lock the case with this name during the block; the context is whether it was free.
 
-    The lock is on a file in the folder of results. The kernel holds it for this process, so it ends
-    with the process in any case and is never stale. On file systems without locks every case is
-    free; then two batches may do the same work, and the later certificate replaces the earlier one.
-    If the file or its folder is a link, BatchError is raised: nothing outside the folder is made or
+    The kernel holds the lock for this process, so it is never stale. On file systems without locks
+    every case is free; then two batches may do the same work, and the later certificate replaces
+    the earlier one. A link in its place is a BatchError: nothing outside the folder is made or
     removed.
     """
     path = results / CLAIMS_FOLDER
@@ -442,10 +440,8 @@ class Store:
         memory: int | None,
         macaulay2: str,
     ) -> None:
-        """Store an outcome for each question of a task that ended with an error.
-
-        ``timeout``, in seconds, and ``memory``, in bytes, are the limits of the batch, and
-        ``macaulay2`` is the version of Macaulay2 in words, such as ``none``.
+        """Store an outcome for each question of a task that ended with an error, with the limits of
+        the batch and the version of Macaulay2 in words, such as ``none``.
         """
         kind = kind_of(error)
         details = ""
@@ -474,9 +470,8 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches, and outcomes of questions that have a certificate.
-
-        Only files with these names, in the folder, are removed.
+        """Remove remains of killed batches, and outcomes of questions that have a certificate,
+        among the files with these names.
         """
         present = set(names)
         for name in present:
@@ -528,10 +523,8 @@ def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] |
 
 
 def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]:
-    """Return the content of the certificate or outcome at a path, whose name ends in ``suffix``.
-
-    In addition to errors of reading, CertificateError is raised if the content belongs to a file of
-    another name, or is about another case than ``case``, if one is given.
+    """Return the content of a certificate or outcome, whose name ends in ``suffix``;
+    CertificateError if it belongs to a file of another name, or is about another case.
     """
     data: dict[str, Any] = read_json(text_of_file(path))
     name = file_name(data["name"], data["question"])

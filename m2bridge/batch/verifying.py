@@ -124,9 +124,8 @@ class Checker(Performer[Path, VerifyResult]):
 def verify_files(
     paths: Sequence[Path], verification: Verification | None = None, workers: int | None = None
 ) -> list[VerifyResult]:
-    """Verify files by :func:`m2bridge.certification.verify.verify_path`; return findings in order.
-
-    Even if a file crashes the process that checks it, every file gets a finding.
+    """Verify files by :func:`m2bridge.certification.verify.verify_path`; return a finding for each
+    in order, even if a file crashes the process that checks it.
     """
     # the server from which workers are forked imports these modules, once for all of them
     prepare(Verification.module, "m2bridge.maps.singular_locus")

@@ -47,13 +47,9 @@ def choose(engine: Engine | None) -> None:
 
 @contextmanager
 def using(engine: Engine | None) -> Iterator[None]:
-    """Choose the session for the block; with ``None`` the choice of the enclosing block stays.
-
-    Raises
-    ------
-    InvalidCaseError
-        If ``engine`` is not a session. A workspace is not one: it keeps symbols, and programs of
-        computations run isolated from each other.
+    """Choose the session for the block; with ``None`` the choice of the enclosing block stays. A
+    workspace is refused: it keeps symbols, and programs of computations run isolated from each
+    other.
     """
     if engine is None:
         yield

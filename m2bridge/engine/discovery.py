@@ -53,27 +53,15 @@ ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible location of Macaulay2.
+    """A possible location of Macaulay2; ``program`` is ``None`` if there is none."""
 
-    Parameters
-    ----------
-    origin : str
-        ``--m2``, ``M2BRIDGE_M2``, ``wheel passagemath-macaulay2`` or ``PATH``.
-    program : Path or None
-        ``None`` if there is no program at this location.
-    """
-
-    origin: str
+    origin: str  # --m2, M2BRIDGE_M2, wheel passagemath-macaulay2 or PATH
     program: Path | None
 
     @property
     def version(self) -> str:
-        """The version of this Macaulay2.
-
-        Raises
-        ------
-        EngineNotFoundError, EngineVersionError
-            If there is no program, or it is not a supported Macaulay2.
+        """The version of this Macaulay2; an EngineError if there is no program, or it is not
+        supported.
         """
         if self.program is None:
             raise EngineNotFoundError("nothing there")
@@ -81,9 +69,8 @@ class Candidate:
 
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
-    """Return all candidates in the order of search, those that the user names first.
-
-    ``explicit`` is the program that follows ``--m2``, or that was given to ``Macaulay2()``.
+    """Return all candidates in the order of search; ``explicit`` is the program that follows
+    ``--m2``, or that was given to ``Macaulay2()``.
     """
     places = []
     if explicit is not None:
@@ -98,35 +85,18 @@ def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidat
 
 
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
-    """Find the Macaulay2 to use: ``--m2``, ``M2BRIDGE_M2``, the wheel's, or ``M2`` on PATH.
-
-    A program that the user names is used or refused, without a silent fallback to a different
-    program. An unusable program that the user did not name is skipped.
-
-    Raises
-    ------
-    EngineNotFoundError
-        If there is no Macaulay2.
-    EngineVersionError
-        If the program is older than 1.21 or not Macaulay2: the one that the user names, or the
-        first that was found where none is usable.
+    """Find the Macaulay2 to use: ``--m2``, ``M2BRIDGE_M2``, the wheel's, or ``M2`` on PATH. If none
+    is usable, the error is about the program that the user names, or the first that was found.
     """
     return first_usable(map(probed, candidates(explicit)))
 
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """A candidate after it was asked for its version.
-
-    Parameters
-    ----------
-    candidate : Candidate
-    refusal : EngineError or None
-        Why it cannot be used; ``None`` if it can.
-    """
+    """A candidate after it was asked for its version."""
 
     candidate: Candidate
-    refusal: EngineError | None
+    refusal: EngineError | None  # why it cannot be used
 
 
 def probed(candidate: Candidate) -> Probed:
@@ -139,15 +109,8 @@ def probed(candidate: Candidate) -> Probed:
 
 
 def first_usable(found: Iterable[Probed]) -> Candidate:
-    """Return the first usable candidate; a program that the user names is used or refused.
-
-    ``found`` are the candidates in the order of search; the iteration asks each for its version,
-    and ends with the one that is returned.
-
-    Raises
-    ------
-    EngineNotFoundError, EngineVersionError
-        If the program that the user names cannot be used, or no candidate can.
+    """Return the first usable candidate, unless the user names one that is refused; the iteration
+    asks each for its version, and ends with the one that is returned.
     """
     refusals: list[EngineError] = []
     for place in found:
@@ -181,14 +144,8 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _version(program: Path) -> str:
-    """Return the version of a program, by its answer to ``--version``.
-
-    Raises
-    ------
-    EngineNotFoundError
-        If it is not an executable program.
-    EngineVersionError
-        If it does not answer as Macaulay2, or is too old.
+    """Return the version of a program, by its answer to ``--version``; an EngineError if it is no
+    executable program, does not answer as Macaulay2, or is too old.
     """
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
@@ -212,7 +169,7 @@ def _version(program: Path) -> str:
 
 def _check_program_works(program: Path, answer: subprocess.CompletedProcess[bytes]) -> None:
     """Check that no signal ended a program that was asked for its version, and that it found the
-    programs that it calls; EngineVersionError if not. ``answer`` is what it said.
+    programs that it calls; EngineVersionError if not.
     """
     killed = signal_of(answer.returncode)
     if killed == signal.SIGILL:
@@ -232,14 +189,8 @@ _MISSING = re.compile(
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run a program with ``--version``; return what it said, whatever its exit status.
-
-    Raises
-    ------
-    EngineVersionError
-        If it cannot be started, or gives no answer.
-    TimeLimitError
-        If the limit of the computation is reached before.
+    """Run a program with ``--version``; return its answer, whatever its exit status.
+    EngineVersionError if it cannot be started or gives no answer.
     """
     running = clock()
     running.check()
@@ -262,9 +213,7 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def _why_not_started(program: Path, reason: OSError) -> str:
-    """Return the message about a program that the system could not start; ``reason`` is the
-    system's error.
-    """
+    """Return the message about a program that the system refused to start for this ``reason``."""
     if reason.errno in (errno.EMFILE, errno.ENFILE):
         return (
             f"{program} cannot be started, as too many files are open: raise the limit (ulimit -n)"
@@ -274,19 +223,16 @@ def _why_not_started(program: Path, reason: OSError) -> str:
 
 
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
-    """Return the last line that a program printed to standard error, as the end of a sentence.
-
-    That is ``and complained '…'`` after a blank, with the last 160 characters of the line; the text
-    is empty if the program printed nothing there.
+    """Return `` and complained '…'`` with the last line that a program printed to standard error,
+    if any.
     """
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""
 
 
 def _refusal(program: Path, answer: str) -> str:
-    """Return the message about a program that is refused; ``answer`` is a clause: 'gave no answer'.
-
-    A limit on the address space may be the reason, and is then named.
+    """Return the message about a program whose ``answer`` is a clause such as ``gave no answer``; a
+    limit on the address space may be the reason, and is then named.
     """
     allowed = address_space()
     if allowed is not None and allowed < MIN_ENGINE_MEMORY_BYTES:

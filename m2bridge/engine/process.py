@@ -46,35 +46,17 @@ class Overdue(Exception):
 
 
 class Process:
-    """A running program on a raw pseudo-terminal; killed when the object is garbage-collected.
-
-    ``pid`` is its process id. ``_master`` is the descriptor of this side of the terminal, which
-    ``_terminal`` reads.
-    ``_finalizer`` kills the program, closes the terminal and returns the exit status, once: at the
-    first of :meth:`kill`, garbage collection and the end of Python. It is alive until then.
-
-    Parameters
-    ----------
-    program : Path
-    arguments : sequence of str
-    memory : int or None
-        Limit on the address space, in bytes; default: the limit of this process. Some systems
-        cannot set one.
-    folder : Path
-        The folder for temporary files, and the home folder if this process has none.
-    settings : mapping
-        Environment variables, used where this process has not set them.
-    """
+    """A running program on a raw pseudo-terminal; killed when the object is garbage-collected."""
 
     def __init__(
         self,
         program: Path,
         arguments: Sequence[str],
-        memory: int | None,
-        folder: Path,
+        memory: int | None,  # bytes of address space, where the system can set a limit
+        folder: Path,  # for temporary files; the home folder if this process has none
         settings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._master, slave = os.openpty()
+        self._master, slave = os.openpty()  # this side of the terminal, and the other
         try:
             # A raw terminal passes bytes on unchanged, and echoes nothing.
             tty.setraw(slave)
@@ -91,12 +73,12 @@ class Process:
             # The program has this side of the terminal open as well. While this process had it
             # open, the terminal would not report that the program has ended.
             os.close(slave)
+        # kills the program and returns its exit status, once; it is alive until then
         self._finalizer = weakref.finalize(self, _end, self.pid, self._master)
 
     @property
     def peak_memory(self) -> int | None:
-        """The largest resident memory in bytes, since its start or :meth:`forget_peak_memory`.
-
+        """The largest resident memory in bytes, since its start or :meth:`forget_peak_memory`;
         ``None`` if the system does not report it.
         """
         return peak_memory(self.pid)
@@ -116,19 +98,9 @@ class Process:
             self._terminal.send(text.encode("ascii"))
 
     def read_until(self, pattern: bytes, timeout: float | None) -> tuple[str, str]:
-        """Wait until the process prints what matches a regular expression with one group.
-
-        ``timeout`` is in seconds; ``None`` is no limit.
-
-        Returns
-        -------
-        before, group : str
-            The output before the pattern, and the text of its group.
-
-        Raises
-        ------
-        Ended, Overdue
-            If it ended, or did not answer in time; the output is their argument.
+        """Wait at most ``timeout`` seconds until the process prints what matches a pattern with one
+        group; return the output before it, and its group. Ended and Overdue have the output as
+        their argument.
         """
         awaited = [pattern, EOF, TIMEOUT]
         deadline = inf if timeout is None else time.monotonic() + timeout
@@ -150,11 +122,9 @@ class Process:
             kill_group(self.pid)
 
     def kill(self) -> int | None:
-        """Kill the process and its descendants; return its exit status, negative for a signal.
-
-        If the process had ended by itself, the status is its own. The result is ``None`` if the
-        status is not there any more: an earlier call has returned it, or the system has dropped it,
-        since this process ignores SIGCHLD.
+        """Kill the process and its descendants; return its exit status, negative for a signal, its
+        own if it had ended by itself, and ``None`` if the status was returned before or dropped by
+        the system.
         """
         return self._finalizer()
 
@@ -165,10 +135,8 @@ class Process:
 
 
 def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the program: that of this process, with some variables changed.
-
-    ``folder`` is its folder for temporary files. Variables in ``settings``, and the number of
-    threads of its linear algebra, are set unless the environment of this process has them.
+    """Return the environment of this process with some variables changed; ``settings``, and the
+    number of threads of linear algebra, hold where it has no others.
     """
     # of a variable that occurs twice the later value counts
     ours = {**ONE_BLAS_THREAD, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
@@ -178,16 +146,13 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
-    """Start a program in its own session, without open files and signal settings of this process.
-
-    ``command`` are the words of the command line, ``terminal`` is the descriptor that becomes its
-    standard input, output and error, and ``environment`` are its variables. The process id is
-    returned. Under ``nohup`` this process ignores SIGHUP, and without a reset its children would
-    do so too.
+    """Start a program in its own session, without open files and signal settings of this process;
+    return its process id. ``terminal`` becomes its standard input, output and error.
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
-    # setsigmask: no signal is blocked; setsigdef: each has its usual effect
+    # setsigmask: no signal is blocked; setsigdef: each has its usual effect, because under
+    # ``nohup`` this process ignores SIGHUP, and its children would do so too
     return os.posix_spawn(
         command[0],
         command,
@@ -200,10 +165,8 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
 
 
 def _inheritable() -> Iterator[int]:
-    """Yield open files, other than the standard ones, that a new program would inherit.
-
-    Files with numbers above the limit (which was lowered later) are omitted: the system would
-    refuse to close them.
+    """Yield open files, other than the standard ones, that a new program would inherit; the system
+    would refuse to close files with numbers above the limit, which was lowered later.
     """
     limit = os.sysconf("SC_OPEN_MAX")
     for number in map(int, os.listdir("/dev/fd")):
@@ -213,9 +176,8 @@ def _inheritable() -> Iterator[int]:
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and its descendants, and close ``master``, this side of its terminal.
-
-    The exit status is returned, or ``None`` if the system has dropped it already.
+    """Kill a process and its descendants, close ``master``, this side of its terminal, and return
+    the exit status, or ``None`` if the system has dropped it already.
     """
     # A program that has closed its terminal is about to end with an informative exit status.
     patience = 0.02 if is_hung_up(master) else 0

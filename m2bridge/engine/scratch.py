@@ -44,20 +44,8 @@ os.register_at_fork(after_in_child=_disown_all)
 
 
 class Scratch:
-    """A new temporary folder, removed by :meth:`remove`, by garbage collection or when Python ends.
-
-    A child made by ``fork`` leaves it to the parent. ``path`` is the folder, ``_lock`` the
-    descriptor by which it is locked, and ``_finalizer`` removes it, once.
-
-    Parameters
-    ----------
-    where : str, optional
-        The parent folder; the system's folder for temporary files when left out.
-
-    Raises
-    ------
-    EngineError
-        If no temporary folder can be made.
+    """A new temporary folder, removed by :meth:`remove`, by garbage collection or when Python ends;
+    a child made by ``fork`` leaves it to the parent.
     """
 
     def __init__(self, where: str | None = None) -> None:
@@ -81,9 +69,8 @@ class Scratch:
 
 
 def short_folders() -> tuple[str, ...]:
-    """Return folders with names short enough for temporary folders that contain sockets.
-
-    The folder for temporary files (TMPDIR), if its name is short enough, else those of the system.
+    """Return folders with names short enough for temporary folders that contain sockets: TMPDIR if
+    possible, else the folders of the system.
     """
     chosen = tempfile.gettempdir()
     if len(os.fsencode(chosen)) <= _MAX_FOLDER_NAME_BYTES:
@@ -92,9 +79,8 @@ def short_folders() -> tuple[str, ...]:
 
 
 def sweep(*folders: Path) -> None:
-    """Remove temporary folders that killed processes of this user have left in ``folders``.
-
-    If no folder is named, they are removed from all folders in which this module makes them.
+    """Remove temporary folders that killed processes of this user have left in ``folders``, or in
+    all folders in which this module makes them.
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
         for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM_LETTERS}"):
@@ -103,13 +89,7 @@ def sweep(*folders: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove a folder if it belongs to this user and no process uses it.
-
-    Raises
-    ------
-    BlockingIOError
-        If a process holds its lock, and so uses it.
-    """
+    """Remove a folder if it belongs to this user; BlockingIOError if a process holds its lock."""
     descriptor = _opened(path)
     try:
         if os.fstat(descriptor).st_uid == os.geteuid():
@@ -120,9 +100,7 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """Make a folder in ``where``, or in the system's folder for temporary files if that is
-    ``None``; lock it, and return its path and the open descriptor by which it is locked.
-
+    """Make a folder in ``where`` and lock it; return its path and the descriptor that locks it.
     Before it is locked, another process may remove it as one that was left; then another is made.
     """
     while True:
@@ -135,9 +113,8 @@ def _make(where: str | None) -> tuple[Path, int]:
 
 
 def try_to_lock(descriptor: int) -> bool:
-    """Lock an open file or folder for this process; return whether no other process had locked it.
-
-    On a file system without locks nothing is locked, and the result is ``True``.
+    """Lock an open file or folder; return whether no other process had locked it, as on a file
+    system without locks.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -155,8 +132,8 @@ def _opened(path: Path) -> int:
 
 
 def _remove(path: Path, descriptor: int) -> None:
-    """Remove a folder, and then close the descriptor that locks it, which ends the lock: so no
-    other process sweeps the folder meanwhile.
+    """Remove a folder, and then close the descriptor that locks it, so that no other process sweeps
+    it meanwhile.
     """
     shutil.rmtree(path, ignore_errors=True)
     os.close(descriptor)

@@ -106,30 +106,16 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The reply of Macaulay2 to a request, which has run to its end or not.
+    """The reply of Macaulay2 to a request, which has run to its end or not."""
 
-    Parameters
-    ----------
-    nonce : str
-        The name of the request, at random, by which its files and its closing record are known.
-    records : tuple of str
-        The complete records of the answer file; the last one is the closing record, if the code has
-        run to its end.
-    output : str
-        What the code printed.
-    seconds : float
-    """
-
-    nonce: str
-    records: tuple[str, ...]
+    nonce: str  # the name of the request, at random
+    records: tuple[str, ...]  # all complete ones, with the closing record if there is one
     output: str
     seconds: float
 
     @property
     def answers(self) -> tuple[str, ...] | None:
-        """The records without the closing one; ``None`` if the closing record is missing, which it
-        is exactly if the code has not run to its end.
-        """
+        """The records without the closing one; ``None`` if the code has not run to its end."""
         if not self.records:
             return None
         *answers, last = self.records
@@ -139,12 +125,8 @@ class Reply:
 
 
 def fields_of(records: Iterable[str]) -> dict[str, Any]:
-    """Return the fields of wire records by name, with values as JSON has them.
-
-    Raises
-    ------
-    ParseError
-        If a record does not follow the wire format, or a field occurs twice.
+    """Return the fields of wire records by name, with values as JSON has them; ParseError if a
+    record does not follow the wire format, or a field occurs twice.
     """
     fields: dict[str, Any] = {}
     for record in records:
@@ -159,10 +141,8 @@ def fields_of(records: Iterable[str]) -> dict[str, Any]:
 
 
 def answers_so_far(answers: Path | None) -> tuple[str, ...]:
-    """Return the complete records of an answer file, for the error of a request that failed.
-
-    The closing record is left out: it may have come just before the limit. ``None`` stands for no
-    answer file.
+    """Return the complete records of an answer file, for the error of a request that failed,
+    without the closing record, which may have come just before the limit.
     """
     records = complete_records(answers)
     return tuple(record for record in records if not record.startswith('{"end":'))
@@ -213,16 +193,11 @@ class Engine(Protocol):
 def render(
     name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None
 ) -> Script:
-    """Return the script that ``templates/<name>.m2.j2`` becomes with these values.
+    """Return the script that ``templates/<name>.m2.j2`` becomes with these values and shared
+    scripts.
 
-    ``libraries`` are the shared scripts that it uses. Every value is Macaulay2 code, except
-    ``title``: text of any origin, which stays within a comment because all line breaks and control
-    characters become spaces.
-
-    Raises
-    ------
-    RenderError
-        If the template does not exist, or uses a value that is not given.
+    ``title`` is text of any origin, which stays within a comment because all line breaks and
+    control characters become spaces.
     """
     variables = dict(values or {})
     if "title" in variables:
@@ -232,12 +207,8 @@ def render(
 
 
 def _filled(environment: Environment, template: str, values: Mapping[str, object]) -> str:
-    """Return the text of a template, given by the name of its file, with these values.
-
-    Raises
-    ------
-    RenderError
-        If the template does not exist, or uses a value that is not given.
+    """Return the text of a template; RenderError if it does not exist, or uses a value that is not
+    given.
     """
     from jinja2 import TemplateError
 
@@ -248,10 +219,8 @@ def _filled(environment: Environment, template: str, values: Mapping[str, object
 
 
 def _environment(**options: Any) -> Environment:
-    """Return Jinja's environment for templates, with the settings that all of them share.
-
-    A value that is not given is an error, and lines with commands alone leave no trace. ``options``
-    are further settings.
+    """Return Jinja's environment for templates: a value that is not given is an error, and lines
+    with commands alone leave no trace.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -271,15 +240,8 @@ def _script_environment() -> Environment:
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Return the HTML page that ``templates/<name>.html.j2`` becomes with these values.
-
-    The template also gets ``version``, that of m2bridge. Values are escaped, and their control
-    characters are replaced by their numbers.
-
-    Raises
-    ------
-    RenderError
-        If the template does not exist, or uses a value that is not given.
+    """Return the HTML page that ``templates/<name>.html.j2`` becomes with these values and
+    ``version``; they are escaped, and their control characters are replaced by their numbers.
     """
     return _filled(_page_environment(), f"{name}.html.j2", {"version": __version__, **values})
 
@@ -289,24 +251,13 @@ def document(name: str, values: Mapping[str, object]) -> str:
 
     Such a template has commands in ``<% %>`` and values in ``<< >>``. A value is escaped only by a
     filter that the template names, as ``<< title | latex >>``.
-
-    Raises
-    ------
-    RenderError
-        If the template does not exist, or uses a value that is not given.
     """
     return _filled(_document_environment(), f"{name}.j2", values)
 
 
 def cited(text: str, documentation: str = "") -> Markup:
-    """Return HTML in which arXiv numbers, and pages of the documentation if given, are links.
-
-    Parameters
-    ----------
-    text : str
-    documentation : str
-        The address of the site, or the path of its folder relative to the page; if empty, pages of
-        the documentation do not become links.
+    """Return HTML in which arXiv numbers are links, and pages of the documentation if its address,
+    or its path relative to the page, is given.
     """
     from markupsafe import Markup, escape
 

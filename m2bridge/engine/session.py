@@ -51,25 +51,10 @@ _START_LIMIT = 120.0
 class Conversation:
     """A process of Macaulay2, its folder, and the lock that lets threads take turns.
 
-    Code is passed in files and answers come back in another file, whose closing record has the
-    name of the request; the terminal carries output, and the report that a request is finished.
     After a timeout, a crash or an interrupt the process is killed with all its descendants: a
-    conversation is never repaired, and nothing is run again unasked.
-
-    Threads take turns. A signal handler interrupts its own thread, so waiting for the turn of that
-    thread would never end: there a request is refused.
-
-    ``_turn`` is the lock, ``_scratch`` the folder, ``_ready`` whether the process has started and
-    waits for requests, ``_mark`` a random word in its reports, and ``_sources`` are the last pieces
-    of code by the names of their requests. ``why_ended`` says in words why the last process ended.
-
-    Parameters
-    ----------
-    locate : callable
-        Finds the program when it is needed.
-    limits : Limits
-    options, scripts : tuple of str
-        Command-line options in addition to :data:`OPTIONS`; names of the shared scripts.
+    conversation is never repaired, and nothing is run again unasked. A signal handler interrupts
+    its own thread, so waiting for the turn of that thread would never end: there a request is
+    refused.
     """
 
     max_sources = 1
@@ -96,10 +81,11 @@ class Conversation:
         self._scripts = scripts
         self.process: Process | None = None
         """The running process, if any."""
-        self._mark = secrets.token_hex(8)
-        self._ready = False
+        self._mark = secrets.token_hex(8)  # in the reports of this process; code cannot know it
+        self._ready = False  # whether the process waits for requests
         self._scratch: Scratch | None = None
         self._sources: dict[str, Source] = {}
+        """The last pieces of code, by the names of their requests."""
         self._turn = threading.RLock()
         self._whose_turn: int | None = None
         """The identifier of the thread that has the turn, if one has it."""
@@ -151,11 +137,9 @@ class Conversation:
 
     @contextmanager
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
-        """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
-
-        The block gets ``True`` if this thread has got the turn. It gets ``False`` if another thread
-        still has the turn then, and at once if this thread has it already: then a signal handler
-        has interrupted a request of its own thread.
+        """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block,
+        which gets ``True``. It gets ``False`` if another thread still has the turn then, and at
+        once if this thread has it already, so that a signal handler has interrupted its request.
         """
         if self._is_within_a_turn:
             yield False
@@ -235,35 +219,12 @@ class Conversation:
         given: str = "",
         timeout: float | None,
     ) -> Transcript:
-        """Run code, and wait until it has finished.
+        """Run code within a number of seconds, which include the wait for its turn but not the
+        start of Macaulay2; the limits of the clock and of the conversation hold as well.
 
-        Parameters
-        ----------
-        function : str
-            A function in ``m2scripts/session.m2``, called with the name of the request, and the
-            path of its files without their endings.
-        source : Source
-            The code, and its name in messages.
-        arguments : sequence of str
-            Further arguments, as Macaulay2 code.
-        given : str
-            Code that sets values, run first.
-        timeout : float or None
-            Seconds, including the wait for its turn, without the start of Macaulay2. The limits of
-            the clock and of the conversation hold as well.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the timeout is not a positive number.
-        EngineError
-            If a signal handler has interrupted a request of this thread.
-        ScriptError
-            If Macaulay2 reports an error in the code.
-        ConversionError
-            If it reports one in ``given``.
-        TimeLimitError, MemoryLimitError, EngineDiedError
-            If Macaulay2 reached a limit or died.
+        ``function``, in ``m2scripts/session.m2``, is called with the name of the request, the path
+        of its files without their endings, and the ``arguments``, which are Macaulay2 code.
+        ``given`` is code that sets values and is run first; an error in it is a ConversionError.
         """
         check_timeout(timeout)
         clock().check()
@@ -314,26 +275,13 @@ class Conversation:
         *,
         is_first: bool,
     ) -> Reply | None:
-        """Write the texts to files, call the function on them, and wait for the report.
+        """Write the texts to files, by their endings such as ``.m2``, call the function on them,
+        and wait for the report; ``limit`` includes the seconds that the request has ``waited`` for
+        its turn.
 
-        Parameters
-        ----------
-        function, arguments
-            A function in ``m2scripts/session.m2``, and its arguments after nonce and path.
-        texts : mapping from str to str
-            The texts by the endings of their files, such as ``.m2``.
-        limit : float or None
-            The seconds for the request, from the beginning of its wait for the turn.
-        waited : float
-            The seconds that it has waited for its turn.
-        is_first : bool
-            Whether the request may be sent again if Macaulay2 has not begun with it.
-
-        Returns
-        -------
-        Reply or None
-            ``None`` if Macaulay2 did not begin with the request: earlier code made the process
-            useless, and it was ended; or, if ``is_first``, it was killed before.
+        ``None`` means that Macaulay2 did not begin with the request: earlier code made the process
+        useless, and it was ended; or, if ``is_first``, it was killed before, and the request may be
+        sent again.
         """
         process, folder = self._started()
         # a report is believed only if it names the request, so leftovers of others do no harm
@@ -397,12 +345,8 @@ class Conversation:
             process.kill()
 
     def _started(self) -> tuple[Process, Path]:
-        """Return the process, once it is ready, and the folder for its files.
-
-        Raises
-        ------
-        TimeLimitError
-            If it is not ready by the deadline of the computation, or two minutes after its start.
+        """Return the process, once it is ready, and the folder for its files; TimeLimitError if it
+        is not ready by the deadline of the computation, or two minutes after its start.
         """
         computation = clock()
         computation.check()
@@ -434,9 +378,6 @@ class Conversation:
     def _words_on_late_start(self, running: Clock, computation: Clock, process_start: float) -> str:
         """Return the beginning of the message for a start that takes too long, which the limit in
         words follows: ``… did not start within``, or ``… in the 3.0 seconds that it had of``.
-
-        ``running`` has the earlier of two deadlines, one for the start alone and the deadline of
-        the computation; ``process_start`` is when the start began, on the clock of the computation.
         """
         late = f"{self.candidate.program} did not start"
         if running.deadline < computation.deadline:  # the limit of 120 seconds for the start
@@ -447,24 +388,9 @@ class Conversation:
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str
     ) -> tuple[str, str]:
-        """Wait for the report of the process that it has finished.
-
-        Any failure ends the process.
-
-        Parameters
-        ----------
-        process : Process
-        running : Clock
-            The limit of the wait.
-        answers : Path or None
-            The answer file, of which an error keeps the complete records; ``None`` at the start.
-        late : str
-            The beginning of the message for a timeout, which the limit in words follows.
-
-        Returns
-        -------
-        output, nonce : str
-            What was printed before the report, and the name of the request that began last.
+        """Wait for the report of the process; return what was printed before it, and the name of
+        the request that began last. Any failure ends the process; its error keeps the complete
+        records of ``answers``, and ``late`` begins the message for a timeout.
         """
         # the mark of this process, which code cannot know, and the name of the request
         report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
@@ -519,21 +445,10 @@ LIBRARIES = ("wire", "extension_fields", "checks", "invariants", "fibres", "fibr
 class Session(Conversation):
     """A Macaulay2 that runs one script after the other; found and started at the first run.
 
-    A script is passed as a file and works with its own symbols; its answers come back in another
-    file, whose closing record has the nonce of the run. The output of the script is returned
-    separately and never parsed for answers. After a timeout, a crash or an interrupt the process is
-    killed with all its descendants, and no script is run again unasked.
-
-    Threads that share a session take turns. A child made by ``fork`` leaves the process to its
-    parent and starts its own when it runs a script. A session that is garbage-collected ends its
-    process. In its ``with`` block it is the :func:`current` session, which computations use.
-
-    Parameters
-    ----------
-    program : path, optional
-        The Macaulay2 program; default: found by :func:`m2bridge.engine.locate`.
-    limits : Limits
-        Limits for each run.
+    A script works with its own symbols, and its output is never parsed for answers. A child made by
+    ``fork`` leaves the process to its parent and starts its own when it runs a script. A session
+    that is garbage-collected ends its process. In its ``with`` block it is the :func:`current`
+    session, which computations use.
     """
 
     def __init__(
@@ -627,16 +542,9 @@ class Session(Conversation):
 
 
 def current() -> Engine:
-    """Return the session of the running computation: the chosen one, or the one of this process.
-
-    The session of the process ends with Python. Threads take turns with it, and a child made by
-    ``fork`` starts its own, as with every session. If another Macaulay2 program is located than
-    before, the session of the old one is dropped.
-
-    Raises
-    ------
-    EngineNotFoundError
-        If no session was chosen and no Macaulay2 is found.
+    """Return the session of the running computation: the chosen one, or the one of this process,
+    which ends with Python. If another Macaulay2 program is located than before, the session of the
+    old one is dropped.
     """
     return chosen() or _shared(locate())
 

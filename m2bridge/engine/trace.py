@@ -55,10 +55,7 @@ _MAX_LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Code that Macaulay2 ran, and its name in messages.
-
-    The code is empty for a file that the code loads: only Macaulay2 has read it.
-    """
+    """Code that Macaulay2 ran, empty for a file that the code loads, and its name in messages."""
 
     name: str
     code: str
@@ -80,8 +77,8 @@ class Place:
 
     @property
     def excerpt(self) -> str:
-        """The lines around the position, with the position marked; empty if the code or the
-        position is not known.
+        """The lines around the position, which is marked; empty if the code or the position is not
+        known.
         """
         lines = self.source.lines
         if self.line is None or self.column is None or not self.source.code:
@@ -105,16 +102,8 @@ class Place:
 def script_error(
     reply: Reply, sources: Mapping[str, Source], first_column: int
 ) -> ScriptError | ConversionError:
-    """Return the error for code that Macaulay2 did not finish, or for values that it refused.
-
-    Parameters
-    ----------
-    reply : Reply
-        The reply to the request, without a closing record.
-    sources : mapping
-        The sources in which the error may be, by the nonces that are the names of their files.
-    first_column : int
-        The number of the first column in messages of this Macaulay2, 0 or 1.
+    """Return the error for code that Macaulay2 did not finish, or for values that it refused; the
+    sources are named by their nonces, and ``first_column`` is 0 or 1.
     """
     parts = _parts(reply.output)
     places = list(_places(parts.traceback, sources, first_column))
@@ -146,16 +135,11 @@ def script_error(
 
 
 class _Parts(NamedTuple):
-    """The parts of the output of code that ended with an error.
+    """The parts of the output of code that ended with an error."""
 
-    ``printed`` is what the code printed before the error, and ``message`` the message without its
-    position. ``traceback`` has the lines with positions: that of the error, then those of the calls
-    that led to it; it is empty if Macaulay2 names no position.
-    """
-
-    printed: str
-    message: str
-    traceback: str
+    printed: str  # before the error
+    message: str  # without its position
+    traceback: str  # the lines with positions, the error first; empty if there is none
 
 
 def _parts(output: str) -> _Parts:
@@ -192,12 +176,11 @@ _FILE_NAMES = (
 
 
 def _start_of_file_name(before_position: str) -> int:
-    """Return the index in ``before_position`` at which the name of a file begins; it ends the text.
+    """Return the index at which the name of a file begins in ``before_position``, the part of a
+    line before ``:line:column``.
 
-    ``before_position`` is the part of a line of output before ``:line:column``. Macaulay2 writes
-    the name of the file with an error right after what the code has printed: in ``done/home/FILE``
-    the name is ``/home/FILE``, at 4. If the printed part ends without a blank, only the form of the
-    name tells where it begins.
+    Macaulay2 writes the name right after what the code has printed: in ``done/home/FILE`` it begins
+    at 4. If the printed part ends without a blank, only the form of the name tells where it begins.
     """
     for pattern in _FILE_NAMES:  # the surest first
         match = pattern.search(before_position)
@@ -208,8 +191,8 @@ def _start_of_file_name(before_position: str) -> int:
 
 
 def _message(output: str, begin: int) -> str:
-    """Return the message in ``output`` that begins at an index, up to the list of the calls that
-    led to the error, or to the end.
+    """Return the message in ``output`` that begins at an index, without the list of calls
+    after it.
     """
     end = _FRAME.search(output, begin)
     message = output[begin : end.start()] if end else output[begin:]
@@ -218,11 +201,8 @@ def _message(output: str, begin: int) -> str:
 
 
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
-    """Yield the positions that an error message names, in code that people can see.
-
-    ``text`` begins with the line of the error, and the lines of the calls follow. ``sources`` are
-    the sources by the names of their files, without ``.m2``, and ``first_column`` is the number
-    that this Macaulay2 gives to the first column.
+    """Yield the positions that an error message names, the error first, in code that people can
+    see.
     """
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
@@ -237,9 +217,8 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
 
 
 def _is_own(file: str) -> bool:
-    """Whether a file belongs to m2bridge or to Macaulay2, as shared scripts and packages do.
-
-    People do not know such a file, so the code that called it is named instead.
+    """Whether a file belongs to m2bridge or to Macaulay2: people do not know such a file, so the
+    code that called it is named instead.
     """
     *folders, name = file.split("/")
     is_in_m2scripts = folders[-1:] == ["m2scripts"]
@@ -260,10 +239,8 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """Return the column of the character after text of a width, in characters from 1.
-
-    ``width`` is that of the text before the character as Macaulay2 counts it: in ``"äb"`` the
-    character ``b`` comes after the width 2, and has the column 2.
+    """Return the column, from 1, of the character after text of a width as Macaulay2 counts it: in
+    ``"äb"`` the character ``b`` comes after the width 2, and has the column 2.
     """
     reached = 0
     for number, character in enumerate(line, 1):
@@ -290,18 +267,8 @@ def _size_in_words(memory_bytes: int) -> str:
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
-    """Return the error for a process that ended by itself.
-
-    Parameters
-    ----------
-    status : int or None
-        The exit status, negative for a signal; ``None`` if it is unknown.
-    output : str
-        What it had printed since the last request began.
-    records : tuple of str
-        The answers that were complete.
-    limits : Limits
-        The limits within which it ran.
+    """Return the error for a process that ended by itself; ``output`` is what it had printed since
+    the last request began, and ``records`` are the answers that were complete.
     """
     # messages about memory come last
     tail = output[-2000:]
@@ -330,8 +297,8 @@ class _MemoryLimit(NamedTuple):
 
 
 def _memory_limit(limits: Limits) -> _MemoryLimit | None:
-    """Return the limit on memory within which a process ran: that of ``limits``, where this system
-    can set one, else that on the address space of this process; ``None`` if there is neither.
+    """Return the limit on memory that held for a process, if any: the given limit, where this
+    system can set one, else the limit on the address space of this process.
     """
     if limits.memory is not None and limits_memory():
         size = _size_in_words(limits.memory)
@@ -347,10 +314,8 @@ def _memory_limit(limits: Limits) -> _MemoryLimit | None:
 
 
 def ending(status: int | None) -> str:
-    """Return how a process ended, by its exit status, as text that follows its name.
-
-    For example ``was killed by SIGKILL (…)``; the status is ``None`` if it is unknown, and negative
-    for a signal.
+    """Return how a process ended, as text that follows its name: ``was killed by SIGKILL (…)``; the
+    status is negative for a signal, and ``None`` if it is unknown.
     """
     if status is None:
         return "ended (status unknown: this program ignores SIGCHLD, or waits for all its children)"

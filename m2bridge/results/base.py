@@ -80,17 +80,8 @@ class Result(ABC):
 def result_json(
     case: dict[str, Any] | None, field: object, engine: str | None, seconds: float
 ) -> dict[str, Any]:
-    """Return the fields with which every JSON result begins.
-
-    Parameters
-    ----------
-    case : dict or None
-        The numbers of the case of a family; ``None`` for other models.
-    field : CoefficientField
-    engine : str or None
-        The version of Macaulay2; ``None`` if it was not asked.
-    seconds : float
-        The duration of the computation, which is rounded to milliseconds.
+    """Return the fields with which every JSON result begins; ``case`` is ``None`` for a model of no
+    family, and ``engine`` if Macaulay2 was not asked.
     """
     return {
         "case": case,

@@ -120,11 +120,11 @@ POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text one after the other, each with whether it is a formula.
+    """Yield the parts of a text, each with whether it is a formula; between two formulas a part may
+    be empty.
 
-    Together they are the text; between two formulas a part may be empty. A formula is a match of
-    ``FORMULA`` with a mark such as = (a number alone has none), or a letter with subscripts or
-    exponents, a match of ``SCRIPTED``, in the text between these.
+    A formula is a match of ``FORMULA`` with a mark such as = (a number alone has none), or a letter
+    with subscripts or exponents, a match of ``SCRIPTED``, in the text between these.
     """
     end = 0
     scripts = list(SCRIPTED.finditer(text))
@@ -141,10 +141,8 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text, in which :func:`pieces` finds no formula, one after the other,
-    each with whether it is a variable.
-
-    A variable is a letter between words, such as A in "the rank of A".
+    """Yield the parts of a text without formulas, each with whether it is a variable: a letter
+    between words, such as A in "the rank of A".
     """
     return _split(LONE, text)
 
@@ -160,11 +158,8 @@ def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, boo
 
 
 def spelled(text: str) -> str:
-    """Return a formula of running text as LaTeX; ``C(n, k)`` is a binomial coefficient in it.
-
-    The order of the steps matters: subscripts and exponents get their braces first, so that all
-    other braces are those of sets.
-    """
+    """Return a formula of running text as LaTeX; ``C(n, k)`` is a binomial coefficient in it."""
+    # first the braces of subscripts and exponents, so that all other braces are those of sets
     text = _with_scripts(text)
     # braces of sets, {0, 1} → \{0, 1\}
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
@@ -184,9 +179,8 @@ def spelled(text: str) -> str:
 
 
 def _binomials(text: str) -> str:
-    r"""Return a text with ``\\binom{n}{k}`` for each ``C(n, k)``, also where they are nested.
-
-    Where there is not exactly one comma between its parentheses, C is a function and stays.
+    """Return a text with a binomial coefficient for each ``C(n, k)``, also where they are nested;
+    without exactly one comma between its parentheses, C is a function and stays.
     """
     call = _first_call_of_C(text)
     if call is None:
@@ -203,19 +197,17 @@ def _binomials(text: str) -> str:
 
 
 class _Call(NamedTuple):
-    """The places of a call ``C(n, k)`` in a text: of its C, of the first sign inside of its
-    parentheses, of the commas that separate its arguments, and of the parenthesis at its end.
-    """
+    """The places of a call ``C(n, k)`` in a text."""
 
-    start: int
-    first: int
-    commas: list[int]
-    end: int
+    start: int  # of its C
+    first: int  # of the first sign inside of its parentheses
+    commas: list[int]  # between its arguments
+    end: int  # of its last parenthesis
 
 
 def _first_call_of_C(text: str) -> _Call | None:
-    """Return the first call of a function C in a text; ``None`` if there is none, or if its
-    parenthesis is not closed.
+    """Return the first call of a function C in a text, if there is one whose parenthesis
+    is closed.
     """
     start = re.search(r"(?<![A-Za-z\\])C\(", text)
     if start is None:
@@ -241,10 +233,8 @@ def _with_scripts(text: str) -> str:
 
 
 def _letter_with_scripts(base: str, scripts: str) -> str:
-    """Return the letter ``base`` with its subscripts and exponents ``scripts`` as LaTeX.
-
-    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}`` for the letter
-    ``A`` and ``_k_1^2``.
+    """Return the letter ``base`` with its subscripts and exponents as LaTeX, in which several
+    become one: ``A_{k,1}^{2}`` for ``A`` and ``_k_1^2``.
     """
     marks = re.findall(rf"[_^]{PART}", scripts)
     latex = base
@@ -257,6 +247,6 @@ def _letter_with_scripts(base: str, scripts: str) -> str:
 
 def _script(text: str) -> str:
     """Return a subscript or exponent without its outer parentheses or braces, and with braces about
-    those inside of it: ``d_{k-1}`` for ``(d_(k-1))``.
+    the inner ones: ``d_{k-1}`` for ``(d_(k-1))``.
     """
     return _with_scripts(re.sub(r"^[({](.*)[)}]$", r"\1", text))

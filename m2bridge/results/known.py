@@ -18,22 +18,9 @@ from m2bridge.errors import ContradictionError
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A number between two proved bounds, each of which may be unknown.
+    """A number between two proved bounds, ``None`` where unknown, and the reason in one line;
+    ContradictionError if the lower bound exceeds the upper bound.
 
-    Parameters
-    ----------
-    lower, upper : int or None
-        Proved bounds; ``None`` for an unknown one.
-    because : str
-        The reason for the bounds, in one line.
-
-    Raises
-    ------
-    ContradictionError
-        If the lower bound exceeds the upper bound.
-
-    Examples
-    --------
     >>> above, below = Bounds.at_most(7, "seven parameters"), Bounds.at_least(5, "a rank")
     >>> dimension = intersect_bounds(below, above)
     >>> str(dimension), dimension.cell, dimension.exact
@@ -72,12 +59,8 @@ class Bounds:
 
     @property
     def value(self) -> int:
-        """The lower bound if there is one, else the upper bound.
-
-        Raises
-        ------
-        LookupError
-            If nothing is known.
+        """The lower bound if there is one, else the upper bound; LookupError if nothing
+        is known.
         """
         value = self.upper if self.lower is None else self.lower
         if value is None:
@@ -118,8 +101,8 @@ class Bounds:
 
     @property
     def cell(self) -> str:
-        """The number or its bounds, for a cell in a table: ``5``, ``≥ 5``, ``≤ 7``, ``5 to 7``, or
-        a dash if nothing is known.
+        """The number or its bounds, for a cell in a table: ``5``, ``≥ 5``, ``≤ 7``, ``5 to 7`` or a
+        dash.
         """
         if self.is_open:
             return "–"
@@ -130,16 +113,14 @@ class Bounds:
         return f"≤ {self.upper}" if self.lower is None else f"{self.lower} to {self.upper}"
 
     def relation(self, at_least: str = "≥") -> str:
-        r"""Return the right-hand side of a formula: ``= 5`` if the number is exact, else ``≥ 5``.
-
-        A lower bound must be known; ``at_least`` is the sign before it, as ``\ge`` in LaTeX.
+        """Return the right-hand side of a formula, if a lower bound is known: ``= 5`` if the number
+        is exact, else ``≥ 5`` with ``at_least`` as its sign.
         """
         return f"{'=' if self.exact is not None else at_least} {self.lower}"
 
     def to_json(self, of: str = "") -> dict[str, Any]:
-        """Return the fields of a dimension for ``json.dumps``.
-
-        Their names have the prefix ``of``, which says of what, as ``tangent_``.
+        """Return the fields of a dimension for JSON, with a prefix such as ``tangent_`` before
+        their names.
         """
         return {
             f"{of}dimension": self.exact,
@@ -159,14 +140,8 @@ def bounds_agree(*several: Bounds) -> bool:
 
 
 def intersect_bounds(*several: Bounds) -> Bounds:
-    """Return the intersection of bounds for one number: the largest lower and least upper bound.
-
-    The reasons are those of these two bounds; among equal bounds the first counts.
-
-    Raises
-    ------
-    ContradictionError
-        If a lower bound exceeds an upper bound.
+    """Return the largest lower and the least upper bound, with their reasons; among equal bounds
+    the first counts. ContradictionError if a lower bound exceeds an upper bound.
     """
     # ``max`` and ``min`` take the first among equal ones.
     best_below = max(several, key=lambda bounds: bounds.least, default=UNKNOWN)

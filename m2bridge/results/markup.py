@@ -87,10 +87,8 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 
 
 def cell(text: str) -> str:
-    """Return text for a cell of a spreadsheet, in which it is never read as a formula.
-
-    Text that begins with a sign such as = gets an apostrophe before it, which spreadsheets read as
-    the mark of text.
+    """Return text for a cell of a spreadsheet, in which it is never read as a formula: text that
+    begins with a sign such as = gets an apostrophe before it, the mark of text.
     """
     visible_text = "\n".join(map(visible, text.splitlines()))
     could_be_formula = visible_text.startswith(tuple("=+-@＝＋－＠"))
@@ -105,13 +103,9 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def latex(text: str) -> str:
-    """Return text in LaTeX, with all special characters escaped.
+    """Return text in LaTeX: formulas, Greek letters and relations become mathematics, other
+    special characters are escaped, and a character that the encoding lacks becomes its number.
 
-    Formulas, Greek letters and relations become mathematics; a character that the encoding lacks
-    becomes its number.
-
-    Examples
-    --------
     >>> print(latex("dimension α(2d − α) of 50%"))
     dimension $\\alpha (2d - \\alpha )$ of 50\\%
     """
@@ -119,10 +113,8 @@ def latex(text: str) -> str:
 
 
 def latex_links(text: str, documentation: str = "") -> str:
-    r"""Return text in LaTeX, all special characters escaped, with each citation as ``\\href``.
-
-    ``documentation`` is the address of the site, with which links to its pages begin; if it is
-    empty, pages have no links.
+    """Return text in LaTeX with each citation as a link; pages have links if the address of the
+    documentation is given.
     """
     latex_parts = []
     for part, address in references(" ".join(text.split()), documentation):
@@ -136,9 +128,7 @@ def latex_links(text: str, documentation: str = "") -> str:
 
 @cache
 def _signs() -> dict[int, str]:
-    """Return the LaTeX of each special character in words, by its number in Unicode, as
-    ``str.translate`` takes it.
-    """
+    """Return the LaTeX of each special character in words, as ``str.translate`` takes it."""
     mathematics = {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
     return str.maketrans(_LATEX | mathematics)
 
@@ -201,10 +191,8 @@ def _has_paired_braces(formula: str) -> bool:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles that are cited in print, read from ``titles.json`` of the package.
-
-    There are two dictionaries: the titles of pages of the documentation by the names of their
-    files, and those of sections by their anchors.
+    """Return the titles that are cited in print: of pages by the names of their files, and of
+    sections by their anchors.
     """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
@@ -212,9 +200,8 @@ def cited_titles() -> dict[str, dict[str, str]]:
 
 
 def _title_of_citation(citation: re.Match[str]) -> str:
-    """Return the title of a cited theorem or page of the documentation, for print.
-
-    A citation without a known title stays as it is.
+    """Return the title of a cited theorem or page for print; the citation itself if no title is
+    known.
     """
     # the titles of pages, then those of sections: so titles.json has them
     titles_of_pages, titles_of_sections = cited_titles().values()
@@ -258,10 +245,8 @@ def markdown(text: str) -> str:
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
-    """Return text on one line of Markdown, all signs escaped, in which citations are links.
-
-    ``documentation`` is the address of the site, or the path of its folder relative to the page; if
-    it is empty, citations of pages of the documentation are no links.
+    """Return text on one line of Markdown with each citation as a link; pages have links if the
+    documentation is given, by its address or its path relative to the page.
     """
     markdown_parts = []
     for part, address in references(line(text), documentation):
@@ -302,39 +287,18 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FormulaPart:
-    """A sign, a number, a power of a variable, or a bracket.
+    """A sign, a number, a power of a variable, or a bracket."""
 
-    Parameters
-    ----------
-    kind : {"sign", "number", "variable", "bracket"}
-    text : str
-        The sign, the numerator, the name without its indices; or ``(``, ``)``, ``/``, or the
-        sign of a product after a divisor.
-    indices : tuple of str
-        The indices of a variable.
-    power : str
-        The exponent of a variable, or the denominator of a number; empty for 1.
-    """
-
-    kind: str
-    text: str
-    indices: tuple[str, ...] = ()
-    power: str = ""
+    kind: str  # sign, number, variable or bracket
+    text: str  # the sign, the numerator, the name without its indices; or ( ) / and a product
+    indices: tuple[str, ...] = ()  # of a variable
+    power: str = ""  # the exponent, or the denominator of a number; empty for 1
 
 
 def parts(text: str) -> Iterator[FormulaPart]:
-    """Yield the parts of a polynomial in Python's notation; signs of products are left out.
+    """Yield the signs, numbers and powers of variables of a polynomial in Python's notation,
+    without signs of products; ValueError where the iteration reaches what is not understood.
 
-    A part is a sign, a number with its denominator as ``power``, or a power of a variable.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a sum of products of numbers and powers of variables; raised where the
-        iteration reaches what is not understood.
-
-    Examples
-    --------
     >>> [part.text for part in parts("-1/2*c_1_2**3 + x")]
     ['-', '1', 'c', '+', 'x']
     """
@@ -369,11 +333,8 @@ def _with_times(text: str) -> str:
 
 def parts_with_brackets(text: str) -> Iterator[FormulaPart]:
     """Yield the parts of a polynomial whose coefficients may be sums in brackets, and quotients of
-    them, as in ``(a + 1)/b*x``: brackets, strokes and the product after a divisor are parts of
-    their own, all else is as in :func:`parts`.
+    them: brackets, strokes and the product after a divisor are parts of their own.
 
-    Examples
-    --------
     >>> [part.text for part in parts_with_brackets("(a + 1)/b*x")]
     ['(', 'a', '+', '1', ')', '/', 'b', '⋅', 'x']
     """
@@ -393,11 +354,7 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 
 
 def _bracket_latex(piece: str) -> str:
-    """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
-
-    ``piece`` is a sum in brackets, the sign of a division, :data:`_TIMES`, or what stands between
-    two of these, which may be empty.
-    """
+    """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial."""
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
     if piece == _TIMES:
@@ -406,17 +363,9 @@ def _bracket_latex(piece: str) -> str:
 
 
 def polynomial_latex(text: str) -> str:
-    r"""Return a polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``.
+    r"""Return a polynomial in LaTeX, in which lines may break at signs and in long terms;
+    ValueError if the text is not a polynomial, as with brackets of a function or of a pair.
 
-    Lines may break at signs, and in long terms.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a polynomial, as with brackets of a function or of a pair.
-
-    Examples
-    --------
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
@@ -434,10 +383,8 @@ def polynomial_latex(text: str) -> str:
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each term of a polynomial as its sign and its factors, in LaTeX.
-
-    The sign of the first term is ``-`` or empty; that of others has blanks around it. A ValueError
-    comes, as from :func:`parts`, where the text is not a polynomial.
+    """Yield each term of a polynomial as its sign and its factors, in LaTeX; the sign of the first
+    term is ``-`` or empty, the sign of others has blanks around it.
     """
     sign = ""
     factors: list[str] = []
@@ -456,10 +403,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _number_latex(part: FormulaPart) -> str:
-    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line.
-
-    ``part.text`` is the integer or the numerator, and ``part.power`` the denominator, if any.
-    """
+    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line."""
     if not part.power:
         return _breakable_number(part.text)
     if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
@@ -468,10 +412,7 @@ def _number_latex(part: FormulaPart) -> str:
 
 
 def _breakable_number(digits: str) -> str:
-    """Return a number without sign in LaTeX; lines may break within a long one.
-
-    ``digits`` are its decimal digits; a sign is not part of a number, but of the sum.
-    """
+    """Return the decimal digits of a number in LaTeX; lines may break within a long one."""
     if len(digits) <= BREAKABLE_AFTER_CHARS:
         return digits
     starts = range(0, len(digits), DIGITS_PER_PART)
@@ -479,10 +420,7 @@ def _breakable_number(digits: str) -> str:
 
 
 def variable_latex(part: FormulaPart) -> str:
-    """Return a power of a variable in LaTeX; letters of other alphabets are set as text.
-
-    ``part`` has the name without indices in ``text``, and the exponent in ``power``, if not 1.
-    """
+    """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
     variable = _letters(part.text)
     if part.indices:
         variable += f"_{{{','.join(map(_letters, part.indices))}}}"
@@ -511,12 +449,8 @@ _PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
 
 
 def check_documentation(documentation: str) -> None:
-    """Check the address of the documentation; a browser might execute an arbitrary link.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it is neither an address with http or https nor a relative path.
+    """Check that the address of the documentation is one with http or https, or a relative path: a
+    browser might execute an arbitrary link.
     """
     is_site = _SITE.fullmatch(documentation)
     is_path = _PATH.fullmatch(documentation) and documentation.isprintable()
@@ -527,23 +461,9 @@ def check_documentation(documentation: str) -> None:
 
 
 def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the parts of a text, each with its link, which is empty if the part cites nothing.
+    """Yield the parts of a text, each with its link, which is empty if the part cites nothing;
+    pages have links if the documentation is given, by its address or its path relative to the page.
 
-    Parameters
-    ----------
-    text : str
-    documentation : str
-        The address of the site, or the path of its folder relative to the page; if it is empty,
-        pages have no links.
-
-    Raises
-    ------
-    InvalidCaseError
-        If ``documentation`` is neither an address with http or https nor a relative path; raised
-        when the first part is asked for.
-
-    Examples
-    --------
     >>> list(references("as in arXiv 2408.17221, Theorem 3.4"))
     [('as in ', ''), ('arXiv 2408.17221', 'https://arxiv.org/abs/2408.17221'),
      (', Theorem 3.4', '')]
@@ -566,11 +486,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _address_of_citation(citation: re.Match[str], base: str) -> str:
-    """Return the address that a citation links to; empty for a page if ``base`` is empty.
-
-    ``citation`` is a match of ``_CITED``: it has the ``number`` of an arXiv paper, an ``address``,
-    or a ``page`` of the documentation with a ``place`` in it, as ``#anchor``, or without one.
-    ``base`` is the address of the documentation, without a stroke at its end.
+    """Return the address that a match of ``_CITED`` links to; empty for a page if ``base``, the
+    address of the documentation without a stroke at its end, is empty.
     """
     if citation["number"]:
         return f"https://arxiv.org/abs/{citation['number']}"

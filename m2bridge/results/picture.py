@@ -49,9 +49,7 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
-    """Return the module with this full name, matplotlib or one of its modules;
-    MethodUnavailableError if it is not installed.
-    """
+    """Return matplotlib or one of its modules; MethodUnavailableError if it is not installed."""
     return library(
         name,
         "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'",
@@ -64,10 +62,8 @@ def styled() -> Any:
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """Return an empty figure of this width and height in inches.
-
-    It does not depend on windows and on matplotlib's global state. ``title`` is written into the
-    metadata of a file with the figure, and is not shown.
+    """Return an empty figure of this size in inches, independent of windows and matplotlib's global
+    state; ``title`` goes into the metadata of a file, and is not shown.
     """
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
@@ -77,15 +73,15 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
-    """Return polygons in space, drawn from back to front: ``corners`` has for each polygon the list
-    of its corners (x, y, z). ``style`` has options of matplotlib's ``Poly3DCollection``.
+    """Return polygons in space, each a list of corners (x, y, z), drawn from back to front, with
+    options of matplotlib's ``Poly3DCollection``.
     """
     return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
-    """Return a line through points (x, y) of the plane; a legend shows only its style. ``style``
-    has options of matplotlib's ``Line2D``.
+    """Return a line through points (x, y) of the plane, with options of matplotlib's ``Line2D``; a
+    legend shows only its style.
     """
     return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
@@ -96,16 +92,8 @@ def patch(**style: Any) -> Any:
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
-    """Add a title to a figure, in letters so small that it takes at most 95 % of the width.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    text, otherwise : str
-        The title, and a shorter one that takes its place if letters would be smaller than
-        ``least``.
-    size, least : float
-        The size of letters in points, where there is space, and the smallest one that is allowed.
+    """Add a title in letters so small that it takes at most 95 % of the width; if they would be
+    smaller than ``least`` points, the shorter title ``otherwise`` takes its place.
     """
     title = figure.suptitle(text, y=0.965, fontsize=size)
     # The width of the title, as a part of the width of the figure. It is proportional to the size
@@ -118,9 +106,8 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
 
 
 def file_content(figure: Any, form: str) -> bytes:
-    """Return the content of a file with the figure, reproducible byte for byte.
-
-    ``form`` is ``svg``, ``pdf`` or ``png``.
+    """Return the content of a file, ``svg``, ``pdf`` or ``png``, with the figure, reproducible byte
+    for byte.
     """
     # without the date, which would differ from time to time
     metadata = dict(_UNDATED[form])
@@ -141,10 +128,7 @@ _UNDATED: dict[str, dict[str, Any]] = {
 
 
 class PictureResult(Result):
-    """A result with a picture, as SVG, PDF or PNG; drawing it needs the extra ``plot``.
-
-    Subclasses implement :meth:`figure`.
-    """
+    """A result with a picture, as SVG, PDF or PNG; drawing it needs the extra ``plot``."""
 
     __slots__ = ()
 
@@ -176,9 +160,7 @@ class PictureResult(Result):
         return file_content(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:
-        """Return the picture as SVG for a page of HTML; the empty text, for no picture, if
-        matplotlib is not installed.
-        """
+        """Return the picture as SVG for a page of HTML; empty if matplotlib is not installed."""
         try:
             return self.to_svg()
         except MethodUnavailableError:
@@ -186,9 +168,7 @@ class PictureResult(Result):
 
 
 def picture_format(path: str | Path) -> str:
-    """Return ``svg``, ``pdf`` or ``png``, the ending of a file name in small letters;
-    InvalidCaseError if it has a different one.
-    """
+    """Return the ending of a file name in small letters; InvalidCaseError if it is not a format."""
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in _UNDATED:
         raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")

@@ -33,9 +33,8 @@ def printable(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Return text in which characters that are not printable are escaped: ``\n`` for a line break.
-
-    Among these are all that may control a terminal.
+    r"""Return text in which all characters that are not printable, and may control a terminal, are
+    escaped: ``\n`` for a line break.
     """
     if text.isprintable():  # most texts are, and some have megabytes
         return text
@@ -48,14 +47,8 @@ def visible(text: str) -> str:
 
 
 def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
-    """Return a Macaulay2 string; all text enters programs in this way, or in comments.
-
-    Parameters
-    ----------
-    text : str, bytes or Path
-    readable : bool
-        Whether printable characters of any alphabet are kept. Otherwise the string is ASCII, with
-        the bytes of UTF-8 escaped: strings of Macaulay2 consist of bytes.
+    """Return a Macaulay2 string; all text enters programs in this way, or in comments. It is ASCII,
+    with the bytes of UTF-8 escaped, unless ``readable`` keeps printable characters of any alphabet.
     """
     if readable:
         return '"' + "".join(map(_readable_character, os.fsdecode(text))) + '"'
@@ -63,10 +56,7 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
 
 
 def _readable_character(character: str) -> str:
-    r"""Return a character as it stands inside a string of Macaulay2, in which printable characters
-    of all alphabets are kept: others, quotes and backslashes become the bytes ``\ooo`` of UTF-8, in
-    octal.
-    """
+    """Return a character as it stands inside a readable string of Macaulay2."""
     # Of ASCII characters :func:`_escape_bytes` keeps the printable ones but quotes and backslashes.
     if character.isprintable() and not character.isascii():
         return character
@@ -78,9 +68,8 @@ _ESCAPED_BYTE = re.compile(rb'[^ -~]|["\\]')
 
 
 def _escape_bytes(text: bytes) -> str:
-    r"""Return bytes as they stand inside a string of Macaulay2.
-
-    All bytes except printable ASCII, and quotes and backslashes, become ``\ooo``, in octal.
+    r"""Return bytes as they stand inside a string of Macaulay2: printable ASCII stays, and all
+    others, quotes and backslashes become ``\ooo``, in octal.
     """
 
     def in_octal(match: re.Match[bytes]) -> bytes:
@@ -102,8 +91,8 @@ def line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """Return text; of one with more than ``most`` characters only the two ends, half of ``most``
-    each, with an ellipsis between them.
+    """Return text; of one with more than ``most`` characters only the two ends, with an ellipsis
+    between.
     """
     if len(text) <= most:
         return text
@@ -111,9 +100,8 @@ def shortened(text: str, most: int = 600) -> str:
 
 
 def first_terms(text: str, width: int) -> str:
-    """Return the text of a polynomial, or its first terms if it has more than ``width`` characters.
-
-    After an ellipsis and two spaces stands the number of all terms: ``x + y …  (5 terms)``.
+    """Return the text of a polynomial, or its first terms and their number if it has more than
+    ``width`` characters: ``x + y …  (5 terms)``.
     """
     if len(text) <= width:
         return text
@@ -143,10 +131,8 @@ MAX_COLUMN_CHARS = 80
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = None) -> str:
-    """Return aligned columns under a header; numbers to the right, words to the left.
-
-    Cells of more than ``most`` characters are broken at blanks, if they have any; ``None`` means
-    that none are.
+    """Return aligned columns under a header, numbers to the right, words to the left; cells of more
+    than ``most`` characters are broken at blanks.
     """
     names = list(map(str, header))
     lines = [[str(cell) for cell in row] for row in rows]
@@ -167,9 +153,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
 
 
 def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
-    """Yield the lines of each row, several if a cell has more than ``most`` characters.
-
-    The row ``("a b", "c")`` with ``most`` 2 has the lines ``["a", "c"]`` and ``["b", ""]``.
+    """Yield the lines of each row, several if a cell has more than ``most`` characters: ``("a b",
+    "c")`` with ``most`` 2 has the lines ``["a", "c"]`` and ``["b", ""]``.
     """
     for row in rows:
         lines_of_cells = []
@@ -183,9 +168,8 @@ def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
-    """Return for each column whether it contains only integers, or dashes for unknown ones.
-
-    ``columns`` is how many there are, which lines do not say if there are none.
+    """Return for each column whether it contains only integers, or dashes for unknown ones; without
+    lines none does.
     """
     if not lines:
         return [False] * columns
@@ -197,9 +181,8 @@ _NUMBER = re.compile(r"-?\d+|–")
 
 
 def duration(seconds: float) -> str:
-    """Return a rounded duration: ``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``.
-
-    Durations below a tenth of a second vary from run to run, so their value is not shown.
+    """Return a rounded duration: ``0.4 s``, ``3 min 20 s``, ``2 h 5 min``; below a tenth of a
+    second it varies from run to run, so its value is not shown.
     """
     if seconds < 0.1:
         return "less than 0.1 s"
@@ -215,10 +198,8 @@ def duration(seconds: float) -> str:
 
 
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
-    """Return the program, the method and the duration of a computation in words.
-
-    ``engine`` is the version of Macaulay2; ``None`` means that FLINT computed. ``method`` is in
-    words, and left out if it is empty.
+    """Return the program, the method and the duration of a computation in words; ``engine`` is the
+    version of Macaulay2, ``None`` if FLINT computed.
     """
     program = "exact linear algebra (FLINT)"
     if engine:
@@ -277,9 +258,8 @@ class Facts:
         return [(name, value) for name, value in self.rows if value is not None]
 
     def text(self, most: int | None) -> str:
-        """Return aligned lines ``name   value``, under the caption if there is one.
-
-        Empty without facts. ``most`` is a number of polynomials, which a block of facts has not.
+        """Return aligned lines ``name   value`` under the caption; empty without facts, ``most``
+        has no effect.
         """
         width = max((len(name) for name, _ in self.pairs), default=0)
         lines = [f"  {name.ljust(width)}   {value}" for name, value in self.pairs]
@@ -311,19 +291,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Polynomials:
-    """A block with generators of an ideal, in Python's notation.
-
-    Parameters
-    ----------
-    number : int
-        The number of generators.
-    texts : callable
-        Returns, at each call, an iterable of their texts, of which there may be tens of thousands.
-    caption : str
-    """
+    """A block with generators of an ideal, in Python's notation."""
 
     number: int
-    texts: Callable[[], Iterable[str]]
+    texts: Callable[[], Iterable[str]]  # at each call all texts, perhaps tens of thousands
     caption: str = ""
 
     def first(self, most: int | None) -> list[str]:
@@ -331,9 +302,8 @@ class Polynomials:
         return list(islice(self.texts(), most))
 
     def text(self, most: int | None) -> str:
-        """Return a line for each of the first ``most`` polynomials, shortened, under the caption.
-
-        How many more there are is the last line. ``None`` means all polynomials, in full.
+        """Return a line for each of the first ``most`` polynomials, shortened, and how many more
+        there are; ``None`` means all, in full.
         """
         written = self.first(most)
         lines = _heading(self.caption)
@@ -349,19 +319,7 @@ class Polynomials:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict on a statement, and its grounds.
-
-    Parameters
-    ----------
-    verdict : str
-        As ``CONFIRMED``; a terminal gives it a colour.
-    name, sentence : str
-        The name of the statement, and what it says.
-    grounds : sequence of str
-        The reasons for the verdict, each shown with an arrow.
-    remarks : sequence of str
-        Further lines.
-    """
+    """A verdict on a statement, such as ``CONFIRMED``, and its grounds."""
 
     verdict: str
     name: str
@@ -401,11 +359,9 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A block with a picture, which only HTML shows: ``svg`` returns it as SVG, or the empty text
-    where it cannot be drawn.
-    """
+    """A block with a picture, which only HTML shows."""
 
-    svg: Callable[[], str]
+    svg: Callable[[], str]  # returns the empty text where it cannot be drawn
 
     def text(self, most: int | None) -> None:
         """Return ``None``: a picture has no text; ``most`` has no effect."""
@@ -417,19 +373,11 @@ Block: TypeAlias = Facts | Table | Polynomials | Findings | Picture
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The content of a result: a title and blocks.
-
-    Parameters
-    ----------
-    title : str
-    blocks : sequence of Block
-    formulas : sequence of str
-        The answer as LaTeX formulas that MathJax and KaTeX support too.
-    """
+    """The content of a result: a title and blocks."""
 
     title: str
     blocks: Sequence[Block]
-    formulas: Sequence[str] = ()
+    formulas: Sequence[str] = ()  # the answer in LaTeX that MathJax and KaTeX support too
 
     def text(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
         """Return text with at most ``most`` polynomials of each ideal; ``None`` means all."""

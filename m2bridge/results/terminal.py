@@ -45,16 +45,8 @@ STYLES = {
 
 
 def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
-    """Return the text of a sheet for a terminal of ``width`` columns, with colours.
-
-    Parameters
-    ----------
-    sheet : Sheet
-    most : int or None
-        The number of polynomials of each ideal that are written; ``None`` means all.
-    width : int
-        Columns of the terminal. It is raised to :data:`MIN_TERMINAL_COLUMNS`, and to the
-        indentation with two columns for each column of the widest table, if it is less.
+    """Return the text of a sheet for a terminal of ``width`` columns, with colours; a width too
+    small for the widest table is raised.
     """
     columns_of_tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
     least_for_tables = INDENT_COLUMNS + 2 * max(columns_of_tables, default=0)
@@ -86,10 +78,7 @@ def _lines_of_parts(parts: Iterable[RenderableType], console: Console) -> list[s
 
 
 def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableType]:
-    """Yield what rich lays out for a block, in lines of this width, from top to bottom.
-
-    ``most`` is the number of polynomials that are shown; ``None`` means all.
-    """
+    """Yield what rich lays out for a block, in lines of this width, from top to bottom."""
     match block:
         case Facts():
             if block.pairs:
@@ -115,18 +104,13 @@ def _heading(caption: str) -> list[RenderableType]:
 
 
 def _text(text: str, **options: Any) -> Text:
-    """Return text for rich in which characters that control a terminal are escaped.
-
-    ``options`` are those of rich's ``Text``, as the style.
-    """
+    """Return text for rich in which characters that control a terminal are escaped."""
     return Text(visible_lines(text), **options)
 
 
 def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
-    """Return names and values side by side, at least one pair, in lines of this width; a name that
-    is a key of :data:`STYLES` has its style.
-
-    Names wrap only if they would leave fewer than :data:`_MIN_VALUE_COLUMNS` for values.
+    """Return names, in their :data:`STYLES`, and values side by side; names wrap only if they would
+    leave fewer than :data:`_MIN_VALUE_COLUMNS` for values.
     """
     longest = max(cell_len(visible_lines(name)) for name, _ in rows)
     available = width - INDENT_COLUMNS - _GAP_COLUMNS - _MIN_VALUE_COLUMNS
@@ -167,9 +151,8 @@ def _table(block: Table, width: int) -> RenderableType:
 
 
 class _ColumnWidths(NamedTuple):
-    """The gap between the columns of a table, and the width of each.
-
-    The widths are ``None`` where even the longest words do not fit: then rich chooses them.
+    """The gap between the columns of a table, and the width of each; ``None`` where even the
+    longest words do not fit, and rich chooses.
     """
 
     gap: int

@@ -53,10 +53,8 @@ LINES_TOGETHER = 7
 
 
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
-    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one.
-
-    So no heading is left alone at the end of a page. Directly after a heading of the paper, where
-    LaTeX allows no break (``if@nobreak``), it does nothing.
+    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one, so that no
+    heading is left alone; directly after a heading, where LaTeX allows no break, it does nothing.
     """
     space_left = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{space_left}<{lines}\baselineskip\vfil\break\fi"
@@ -107,10 +105,8 @@ def _finding_cells(finding: Finding) -> list[str]:
 
 
 def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
-    r"""Yield the lines of LaTeX for polynomials, as ``$f_{1} = …$\\``, under their caption.
-
-    At most ``most`` are written, each shortened, and how many more there are; ``None`` means all,
-    in full.
+    """Yield the lines of LaTeX for at most ``most`` polynomials, each shortened, under their
+    caption, and how many more there are; ``None`` means all, in full.
     """
     if block.caption:
         yield keep_with_next()
@@ -146,10 +142,8 @@ _FINDINGS = (0.18, 0.16, 0.66)
 
 
 def _column_specification(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
-    """Return LaTeX's column specification for columns with these shares of the line.
-
-    Text wraps in the columns. It is aligned at the right in the columns with the numbers
-    ``numeric_columns``, from 0 on, and at the left in others.
+    """Return LaTeX's column specification for columns with these shares of the line, in which text
+    wraps, at the right in numeric columns.
     """
     columns = []
     for place, share in enumerate(shares):
@@ -210,10 +204,8 @@ def _shares_of_line(
 def _table(
     header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str
 ) -> Iterator[str]:
-    """Yield the lines of a table that may be longer than a page, under its caption.
-
-    Nothing if there are no rows. The header is text, and the cells of rows are LaTeX already;
-    ``columns`` is the column specification.
+    """Yield the lines of a table of LaTeX cells that may be longer than a page, under its caption;
+    none if there are no rows.
     """
     if not rows:
         return
@@ -241,9 +233,7 @@ def header_latex(header: str) -> str:
 
 
 def _value_latex(value: object) -> str:
-    """Return the value of a fact or a cell in LaTeX: a :class:`Formula` as mathematics, and the
-    text of any other value.
-    """
+    """Return a value in LaTeX: a :class:`Formula` as mathematics, any other value as text."""
     if isinstance(value, Formula):
         height = ""
         if r"\frac" in value.latex:
@@ -257,10 +247,8 @@ OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
 
 
 def html(sheet: Sheet) -> str:
-    """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`.
-
-    The number of rows of each block is halved until the page is small enough, or no row is left; a
-    block says how many rows are left out.
+    """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`: the rows of each block
+    are halved until it is small enough, and a block says how many are left out.
     """
     rows_per_block = MAX_HTML_ROWS
     text = _html_of_rows(sheet, rows_per_block)
@@ -278,11 +266,8 @@ def _html_of_rows(sheet: Sheet, most: int) -> str:
 
 
 def _template_values(block: Block, most: int) -> dict[str, Any]:
-    """Return what the template of a page shows of a block, as a dictionary.
-
-    The keys are ``kind``, ``caption``, ``rows``, at most ``most`` of them, and ``missing``, the
-    number of rows that are left out; for a table ``header`` and ``numeric``, which columns have
-    numbers; for a picture ``svg``, empty if it is large or ``most`` is 0.
+    """Return what the template of a page shows of a block; ``missing`` is the number of rows that
+    are left out, and the ``svg`` of a large picture is empty.
     """
     values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": ""}
     if isinstance(block, Facts | Table | Polynomials):
@@ -329,15 +314,9 @@ def _cell(value: object) -> str:
 
 
 def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
-    """Return what a page shows of a polynomial.
-
-    Returns
-    -------
-    first terms : list of FormulaPart
-    number of all terms : str
-        As ``(5 terms)``; empty if the first terms are all.
-    all terms : list of FormulaPart
-        To be unfolded; empty if the first terms are all, or the text is very long.
+    """Return the first terms of a polynomial, the number of all as ``(5 terms)``, and all terms to
+    be unfolded; both are empty if the first terms are all, and the last also if the text is very
+    long.
     """
     shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
     all_terms: list[FormulaPart] = []
