@@ -452,8 +452,8 @@ _PATH = re.compile(r"~?[\w./\\~-]+")
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether a text could be the path of a file: without blanks, and with a word of three letters or
-    more that is no usual name of a variable, as ``alpha`` and ``sin`` are.
+    """Whether a text could be the path of a file: without blanks, and with a word of three letters
+    or more that is no usual name of a variable, as ``alpha`` and ``sin`` are.
 
     >>> looks_like_path("twisted-cubic"), looks_like_path("x-y"), looks_like_path("alpha - beta")
     (True, False, False)
