@@ -17,14 +17,17 @@ modulo several primes. Let k = bound + 1, and consider the minors of size k of t
 without denominators. In the j-th parameter their degree is at most D_j, the sum of the k largest
 degrees of rows. The sum of the absolute values of their coefficients is at most H, the product of
 the k largest norms of rows, where the norm of a row is the sum of these sums over all its entries;
-for these sums are submultiplicative. At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1),
-different monomials are different powers of B (Kronecker's substitution). So for B ≥ 2H + 2 the
-value of a minor that is not the zero polynomial is not zero, and less than B^W, where W = ∏ (D_j +
-1). A product of primes that is at least B^W does not divide it: modulo one of these primes the rank
-at the point is at least k. Where it is at most the bound modulo all of them, all minors of size k
-are zero. A scaling of the parameters for which every image is homogeneous does not change the rank.
-Such scalings take a general point, over an algebraically closed field, to one where some parameters
-are 1 (:func:`_varying_parameters`): only the others need powers of B.
+for these sums are submultiplicative.
+
+At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different powers
+of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the zero
+polynomial is not zero, and less than B^W, where W = ∏ (D_j + 1). A product of primes that is at
+least B^W does not divide it: modulo one of these primes the rank at the point is at least k. Where
+it is at most the bound modulo all of them, all minors of size k are zero.
+
+A scaling of the parameters for which every image is homogeneous does not change the rank. Such
+scalings take a general point, over an algebraically closed field, to one where some parameters are
+1 (:func:`_varying_parameters`): only the others need powers of B.
 """
 
 from __future__ import annotations
@@ -97,9 +100,9 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 def differential_rank(
     parametrization: PolynomialMap, point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The rank of the differential at a point. With relations it is a MethodUnavailableError: at
-    singular points of a source the differential on the Zariski tangent space can have larger rank
-    than the dimension of the image.
+    """The rank of the differential at a point. With relations it is a MethodUnavailableError: a
+    source without them is an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
     """
     if parametrization.relations:
         raise MethodUnavailableError(
@@ -240,8 +243,8 @@ def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
 
     Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
     orthogonal to all differences of two exponents of one image. At the places that are no pivots of
-    the matrix of these differences, the entries of u can be chosen freely, and determine u: so the
-    parameters there get any values other than 0.
+    the matrix of these differences, the entries of u can be chosen freely, and determine u: so
+    these scalings can give any values other than 0 to the parameters there.
     """
     differences = set[tuple[int, ...]]()
     for image in images:
