@@ -274,9 +274,7 @@ def field_text(field: CoefficientField) -> str:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The names, or ``none``, with commas, for messages; of many names the first eight and an
-    ellipsis.
-    """
+    """The names, or ``none``, with commas, for messages; of many names the first eight and "…"."""
     shown = list(names[:8])
     if len(names) > 8:
         shown.append("…")
@@ -333,9 +331,11 @@ _INDICES = re.compile(
 
 
 def check_variable(name: str) -> None:
-    r"""Raise ConversionError unless a text can name a variable, here or in another program. ``x-y``,
-    ``2`` and the empty text are refused; SymPy's ``\alpha``, Oscar's ``x[1]`` and Macaulay2's
-    ``x_(1,a)`` are taken as they are. For names that people write, :func:`is_name` is stricter.
+    r"""Raise ConversionError unless a text can name a variable, here or in another program.
+
+    A difference such as ``x-y``, ``2`` and the empty text are refused; SymPy's ``\alpha``, Oscar's
+    ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they are. For names that people write,
+    :func:`is_name` is stricter.
     """
     check_characters(name)
     core = name.removeprefix("\\")
