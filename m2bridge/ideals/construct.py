@@ -170,8 +170,8 @@ def _variable_names(
     variables: str | Sequence[str | Symbol] | None,
     field: CoefficientField,
 ) -> tuple[str, ...]:
-    """The variables that are given, in their order; else those of the first polynomial that has a
-    ring; else all that occur.
+    """The variables that are given, in their order; else the variables of the first polynomial that
+    has a ring; else all that occur.
     """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
