@@ -556,9 +556,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
-        """The answer to ``templates/<question>.m2.j2`` about this ideal, and a second one
-        if given.
-        """
+        """The answer to ``templates/<question>.m2.j2`` about this ideal, perhaps with a second."""
         ideals: dict[str, GeneratingSet] = {"givenIdeal": self}
         if other is not None:
             ideals["otherIdeal"] = other
