@@ -354,9 +354,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _ring_from_sage(sage_ring: Any) -> PolynomialRing:
-    """The ring with the variables and the coefficients, QQ, GF(p) or ZZ, of a polynomial ring of
-    Sage.
-    """
+    """The ring with variables and coefficients (QQ, GF(p) or ZZ) of a polynomial ring of Sage."""
     base = sage_ring.base_ring()
     is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
     # ZZ is the only exact ring of Sage of this name
