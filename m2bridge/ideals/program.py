@@ -175,9 +175,7 @@ def _polynomial_over_base(
 
 
 def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> GeneratingSet:
-    """The ideal that an ideal of k[a, x] generates in ``ring``, K[x], by its reduced
-    Gröbner basis.
-    """
+    """The ideal that an ideal of k[a, x] generates in K[x], ``ring``: its reduced Gröbner basis."""
     # ``convert_to_extension`` takes polynomials over QQ in the variables and the generators of the
     # field, and puts the generators into the coefficients.
     rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
@@ -320,9 +318,7 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
 
 
 def normalized_generators(ideal: GeneratingSet) -> tuple[PolyElement, ...]:
-    """The generators times units: monic over fields, with a positive leading coefficient
-    over ZZ.
-    """
+    """The generators times units: monic over fields, leading coefficients positive over ZZ."""
     if ideal.ring.field.is_field:
         return tuple(generator.monic() for generator in ideal.generators)
     return tuple(f if f.LC > 0 else -f for f in ideal.generators)
