@@ -31,9 +31,8 @@ def decompose_in_either_order(
     ideal: GeneratingSet, decompose: Decompose
 ) -> tuple[GeneratingSet, ...]:
     """Return the ideals into which ``decompose`` decomposes an ideal, in its ring, with the
-    variables in their order and in reverse order by turns; whichever order's turn is last raises
-    the error of a limit, and where one reaches the limit of memory, the other one has the rest of
-    the time.
+    variables in their order and in reverse order by turns. Where one order reaches the limit of
+    memory, the other one has the rest of the time; a limit that ends the last turn is raised.
     """
     reverse = replace(ideal.ring, variables=ideal.ring.variables[::-1])
 
