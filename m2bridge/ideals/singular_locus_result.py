@@ -1,6 +1,6 @@
 """The singular locus of the variety of an ideal as a result: its components, how it is shown.
 
-``None`` stands for what was not found within the limits, and is not shown.
+``None`` stands for what was not found within the limits; a fact with this value is not shown.
 """
 
 from collections.abc import Iterable, Sequence
@@ -210,9 +210,7 @@ def _table_of_components(title: str, components: Iterable[IrreducibleComponent[A
 
 
 def bound_text(rest_dimension: int | None) -> str | None:
-    """An upper bound for the dimension of components that were not found before a limit,
-    in words.
-    """
+    """In words, an upper bound for the dimension of components that were not found."""
     if rest_dimension is None:
         return None
     if rest_dimension < 0:
