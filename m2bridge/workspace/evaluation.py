@@ -183,8 +183,8 @@ class Evaluator(Conversation):
         *,
         timeout: float | None = None,
     ) -> Evaluation:
-        """Return the value of the last statement, what was printed, and the time; a ``timeout`` in
-        seconds adds to the limits of the process and the computation.
+        """Return the value of the last statement, what was printed, and the time; ``timeout``, in
+        seconds, is one more limit beside the limits of the process and the computation.
         """
         given = bindings_of(inputs)  # code that runs first
         try:
