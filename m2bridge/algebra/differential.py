@@ -1,12 +1,33 @@
 """The differential of a polynomial map at points: Jacobian matrices and their ranks.
 
-A rank at a point is a lower bound for the dimension of the image, and the rank at a general point
-is the dimension in characteristic 0: that is all that points prove, and no closure is computed.
+A rank at a point is at most the generic rank, so it is a lower bound for the dimension of the
+closure of the image: the generic rank is this dimension in characteristic 0, and at most this
+dimension in characteristic p, where it can be less (s ↦ s^p). The rank modulo any prime is a lower
+bound for the rank over QQ. That is all that points prove, and no closure is computed. Source:
+Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative Algebra*, Theorem 16.19.
 
 A parametrization is a :class:`~m2bridge.algebra.polynomial_map.PolynomialMap`: its ``source`` is
 the ring of the parameters, and its ``images`` are polynomials in them, one for each coordinate of
 the space that contains the image. Its Jacobian matrix has a row for each image, and a column for
-each parameter.
+each parameter. The characteristic divides no denominator of the map. ``enough`` is an upper bound
+for the generic rank: when it is reached, no other point is tried.
+
+:func:`generic_rank_is_at_most` proves upper bounds in characteristic 0, by ranks at one point
+modulo several primes. Let k = bound + 1, and consider the minors of size k of the Jacobian matrix,
+without denominators. In the j-th parameter their degree is at most D_j, the sum of the k largest
+degrees of rows. The sum of the absolute values of their coefficients is at most H, the product of
+the k largest norms of rows, where the norm of a row is the sum of these sums over all its entries;
+for these sums are submultiplicative.
+
+At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different powers
+of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the zero
+polynomial is not zero, and less than B^W, where W = ∏ (D_j + 1). A product of primes that is at
+least B^W does not divide it: modulo one of these primes the rank at the point is at least k. Where
+it is at most the bound modulo all of them, all minors of size k are zero.
+
+A scaling of the parameters for which every image is homogeneous does not change the rank. Such
+scalings take a general point, over an algebraically closed field, to one where some parameters are
+1 (:func:`_varying_parameters`): only the others need powers of B.
 """
 
 from __future__ import annotations
@@ -32,14 +53,9 @@ from m2bridge.errors import MethodUnavailableError
 def jacobian_at(
     polynomials: Sequence[PolyElement], point: Sequence[int], prime: int = 0
 ) -> list[list[int]]:
-    """The Jacobian matrix at an integer point, each row without its polynomial's denominators.
-
-    They change no row but by a factor: the rank is the rank of the Jacobian matrix. Elements of an
-    extension of GF(p) serve as coordinates as well. Modulo a prime, 0 for none, it is much faster
-    where exponents are large.
-
-    Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative
-    Algebra*, Theorem 16.19.
+    """The Jacobian matrix at an integer point, or over an extension of GF(p), each row without its
+    polynomial's denominators, which do not change the rank. Modulo a prime, 0 for none, it is much
+    faster where exponents are large.
     """
     terms = map(integer_coefficients, polynomials)
     rows = []
@@ -55,11 +71,10 @@ def jacobian_at(
 def tangent_dimension(
     generators: Sequence[PolyElement], point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The dimension of the kernel over ``field`` of the Jacobian matrix of polynomials at a point.
-
-    With all generators of a radical ideal, and a point of its variety, this is the dimension of the
-    (affine) Zariski tangent space; with some of the generators, an upper bound for it, since each
-    further equation makes the kernel smaller or leaves it.
+    """The dimension of the kernel over ``field`` of the Jacobian matrix of polynomials at a point:
+    with all generators of a radical ideal, and a point of its variety, the dimension of the
+    (affine) Zariski tangent space; with some of them an upper bound, since each further equation
+    makes the kernel smaller or leaves it.
     """
     return len(point) - _jacobian_rank(generators, point, field)
 
@@ -77,9 +92,7 @@ def _jacobian_rank(
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
-    """A point of the source, which has no relations, with entries uniform in {1, …, bound}, the
-    same for the same seed.
-    """
+    """A point of the source, which has no relations, with entries uniform in {1, …, bound}."""
     chance = Random(seed)
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
 
@@ -87,16 +100,9 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 def differential_rank(
     parametrization: PolynomialMap, point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The rank of the differential at a point: a lower bound for the dimension of the image.
-
-    The rank at a point is at most the generic rank. The generic rank is the dimension of the
-    closure of the image in characteristic 0, and at most this dimension in characteristic p, where
-    it can be less (s ↦ s^p). The rank modulo any prime is a lower bound for the rank over QQ.
-
-    Hypotheses: the characteristic divides no denominator of the map, and there are no relations;
-    with them it is a MethodUnavailableError. The source is then an affine space, which is smooth;
-    at singular points of a source the differential on the Zariski tangent space can have larger
-    rank than the dimension of the image.
+    """The rank of the differential at a point. With relations it is a MethodUnavailableError: a
+    source without them is an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
     """
     if parametrization.relations:
         raise MethodUnavailableError(
@@ -119,22 +125,16 @@ SEED = 20240817
 
 
 class RankAtPoints(NamedTuple):
-    """The largest rank of a differential at some points, and the field of a point with this rank,
-    as ``GF(2^10)``.
-    """
+    """The largest rank of a differential at some points."""
 
     rank: int
-    field: str
+    field: str  # the field of a point with this rank, as GF(2^10)
 
 
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> RankAtPoints:
-    """The largest rank of the differential at some random points, and the field of such a point.
-
-    The rank is a lower bound for the dimension of the closure of the image, and equal to the
-    generic rank unless all the points are unlucky. Where the given field has few elements, points
-    over an extension are tried too, and named if they have at least the same rank. ``enough`` is an
-    upper bound: when it is reached, no other point is tried. The characteristic divides no
-    denominator.
+    """The largest rank of the differential at some random points: the generic rank unless all the
+    points are unlucky. Where the field has few elements, points over an extension are tried too,
+    and named if they have at least the same rank.
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
@@ -172,23 +172,6 @@ of an upper bound for the rank; this takes about a second.
 def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     """Whether the rank of the differential over QQ is proved to be at most ``bound`` everywhere;
     not if a larger rank was found, or if the proof would take too long.
-
-    Then the dimension of the closure of the image is at most ``bound``, in characteristic 0. The
-    proof uses ranks at one point modulo several primes. Let k = bound + 1, and consider the minors
-    of size k of the Jacobian matrix, without denominators. In the j-th parameter their degree is at
-    most D_j, the sum of the k largest degrees of rows. The sum of the absolute values of their
-    coefficients is at most H, the product of the k largest norms of rows, where the norm of a row
-    is the sum of these sums over all its entries; for these sums are submultiplicative.
-
-    At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different
-    powers of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the
-    zero polynomial is not zero, and less than B^W, where W = ∏ (D_j + 1). A product of primes that
-    is at least B^W does not divide it: modulo one of these primes the rank at the point is at least
-    k. Where it is at most ``bound`` modulo all of them, all minors of size k are zero.
-
-    A scaling of the parameters for which every image is homogeneous does not change the rank. Such
-    scalings take a general point, over an algebraically closed field, to one where some parameters
-    are 1: see :func:`_varying_parameters`. So only the others need powers of B.
     """
     size_of_minors = bound + 1  # k
     images = [integer_coefficients(image) for image in free.images]
@@ -237,10 +220,9 @@ class _GeneralPoint(NamedTuple):
 
 
 def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _GeneralPoint:
-    """The point for minors of this size of the Jacobian matrix, which has a row for each image.
-
-    A product of entries from different rows has, in each parameter, at most the sum of the degrees
-    of these rows as its degree, and at most the product of their norms as its norm.
+    """The point for minors of this size: a product of entries from different rows has, in each
+    parameter, at most the sum of the degrees of these rows as its degree, and at most the product
+    of their norms as its norm.
     """
     varying = _varying_parameters(images)
     degrees = []
@@ -260,9 +242,9 @@ def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
     """The positions of parameters such that scalings can make all others 1 at a general point.
 
     Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
-    orthogonal to all differences of two exponents of one image. Let the pivots be those of the
-    matrix of these differences: the entries of u at the other places can be chosen freely, and
-    determine u. So these scalings can give any values other than 0 to the parameters there.
+    orthogonal to all differences of two exponents of one image. At the places that are no pivots of
+    the matrix of these differences, the entries of u can be chosen freely, and determine u: so
+    these scalings can give any values other than 0 to the parameters there.
     """
     differences = set[tuple[int, ...]]()
     for image in images:
@@ -287,15 +269,12 @@ def extension_degree(p: int) -> int:
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k), k =
-    ``extension_degree(p)``.
+    ``extension_degree(p)``; of a large matrix at least ``enough`` + :data:`MAX_SPARE_ROWS` rows are
+    taken at random, if there are so many.
 
-    Both are lower bounds for the generic rank, for which ``enough`` is an upper bound: so of a
-    matrix with more than :data:`MAX_EXTENSION_ENTRIES` entries, only some rows are taken at random,
-    at least ``enough`` + :data:`MAX_SPARE_ROWS` if there are so many.
-
-    The rank is computed over GF(p). There GF(p^k) is a space of dimension k with the basis z^0, …,
-    z^(k−1), and multiplication by an element a is a k × k matrix, whose row i has the coordinates
-    of a z^i. The matrix in which this block replaces each entry a has k times the rank.
+    It is computed over GF(p): multiplication by an element a of GF(p^k) is a k × k matrix, whose
+    row i has the coordinates of a z^i in the basis z^0, …, z^(k−1), and the matrix in which this
+    block replaces each entry a has k times the rank.
     """
     k = extension_degree(p)
     chance = Random(seed)
@@ -316,9 +295,7 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
 
 
 def _coordinates_of_multiples(factor: Any, entries: Sequence[Any], k: int) -> list[int]:
-    """The k coordinates over GF(p) of ``factor`` times each entry, elements of GF(p^k) or 0, in one
-    row.
-    """
+    """The k coordinates of ``factor`` times each entry, elements of GF(p^k) or 0, in one row."""
     row: list[int] = []
     for entry in entries:
         if entry:

@@ -102,9 +102,7 @@ class ExtensionField(CoefficientField):
             )
 
     def _checked_polynomial(self) -> tuple[Any, ...]:
-        """The coefficients of 1, a, a², … in the minimal polynomial, made monic, after the checks
-        of it.
-        """
+        """The coefficients of 1, a, a², … in the minimal polynomial, checked and made monic."""
         degree = len(self.minimal_polynomial) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
             raise InvalidCaseError(
@@ -126,9 +124,7 @@ class ExtensionField(CoefficientField):
         return tuple(_number_of_flint(c / leading_coefficient) for c in polynomial.coeffs())
 
     def _flint_polynomial(self) -> flint.fmpq_poly | flint.nmod_poly:
-        """The minimal polynomial as it is given, over QQ or reduced modulo p, which divides no
-        denominator.
-        """
+        """The minimal polynomial as it is given, over QQ or reduced modulo p."""
         numbers = [
             flint.fmpq(int(c.numerator), int(c.denominator)) for c in self.minimal_polynomial
         ]
@@ -245,9 +241,7 @@ class ExtensionField(CoefficientField):
         return numerator_element / denominator_element
 
     def _element_of_terms(self, terms: GeneratorTerms) -> Any:
-        """The element of :attr:`domain` that is a polynomial in the generators, {exponents:
-        coefficient}.
-        """
+        """The element of :attr:`domain` that is a polynomial in the generators."""
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring
@@ -340,8 +334,8 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 
 
 def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ or GF(p); ``what``, in
-    the plural as "images", is not available over others.
+    """Raise MethodUnavailableError unless the coefficients are QQ or GF(p); ``what``, in the plural
+    as "images", is not available over others.
     """
     check_over_field(given, what)
     check_no_generators(given, what)
@@ -360,9 +354,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
-        """Make the domain of a field with a minimal polynomial.
-
-        The other attributes have the names by which SymPy reads them: ``dom`` is the prime field,
+        """Make the domain with the names by which SymPy reads it: ``dom`` is the prime field,
         ``mod`` the minimal polynomial, and ``unit`` the generator.
         """
         self.described = described
@@ -393,15 +385,14 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         return polynomial.as_expr()
 
     def from_ExtensionDomain(self, a: Any, other: Any) -> Any:
-        """The element itself if its domain is this one; else ``None``, which says to SymPy, which
-        calls this by its name, that it cannot be converted.
+        """The element itself if its domain is this one; else ``None``, by which SymPy, which calls
+        this by its name, knows that it cannot be converted.
         """
         return a if self == other else None
 
     def from_sympy(self, a: Any) -> Any:
-        """The element that a SymPy expression in the symbol of the generator stands for;
-        CoercionFailed if it has other symbols, or its denominator is zero in the field, and SymPy's
-        ValueError if it is not a rational function of the symbol.
+        """The element that an expression in the symbol of the generator stands for; else
+        CoercionFailed, or SymPy's ValueError if it is not a rational function of the symbol.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:

@@ -42,9 +42,7 @@ class CoefficientField:
     characteristic: int = 0
 
     def __post_init__(self) -> None:
-        """Store the characteristic as an ``int``; InvalidCaseError unless it is 0 or a prime up to
-        2^31 − 1.
-        """
+        """Store the characteristic as an ``int``; InvalidCaseError unless it is one of a field."""
         check_kind("field", self.characteristic, Integral, "0 or a prime number")
         p = int(self.characteristic)  # FLINT takes no integers of SymPy or NumPy
         object.__setattr__(self, "characteristic", p)
@@ -118,18 +116,9 @@ class CoefficientField:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IntegerCoefficients(CoefficientField):
-    """The ring ZZ of integers as coefficients of ideals; it is :data:`ZZ`, and no field.
+    """The ring ZZ of integers as coefficients of ideals; it is :data:`ZZ`, and no field: functions
+    that compute over fields refuse it by :func:`check_is_field` or :func:`check_over_field`.
 
-    Functions that compute over fields refuse it by :func:`check_is_field` or
-    :func:`check_over_field`.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a characteristic other than 0 is given.
-
-    Examples
-    --------
     >>> IntegerCoefficients(), IntegerCoefficients().is_field
     (ZZ, False)
     """
@@ -159,9 +148,8 @@ class IntegerCoefficients(CoefficientField):
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """SymPy's domain QQ or GF(p), by which residues become the integers closest to zero.
-
-    It is made once for each p: SymPy's finite fields are equal, but their hashes differ.
+    """SymPy's domain QQ or GF(p), by which residues become the integers closest to zero, made once
+    for each p: SymPy's finite fields are equal, but their hashes differ.
     """
     from sympy import GF, QQ  # slow to import
 
@@ -171,10 +159,7 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is QQ or GF(p) as a CoefficientField.
-
-    Extension fields, the integers, and texts such as ``"QQ"`` are refused.
-    """
+    """Raise InvalidCaseError unless the value is QQ or GF(p), and no text such as ``"QQ"``."""
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
     if not field.is_field:
@@ -186,10 +171,8 @@ def check_is_field(field: object) -> None:
 
 
 def check_over_field(coefficients: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError if the ``coefficients`` of an ideal are ZZ, which is no field.
-
-    ``what`` names for the message, in the plural, what is computed over fields only, as "minimal
-    primes".
+    """Raise MethodUnavailableError if the coefficients are ZZ; ``what`` names, in the plural as
+    "minimal primes", what is computed over fields only.
     """
     if coefficients.is_field:
         return

@@ -44,10 +44,9 @@ class HilbertSeries:
 
     @classmethod
     def from_values(cls, values: Sequence[int], variables: int) -> HilbertSeries:
-        """The series whose first coefficients are these values of the Hilbert function.
-
-        Hypothesis: over (1 − T)^variables its numerator has degree below ``len(values)``. So the
-        numerator is the product of Σ values[n] T^n and (1 − T)^variables, up to this degree.
+        """The series whose first coefficients are these values of the Hilbert function, if its
+        numerator over (1 − T)^variables has degree below ``len(values)``: it is the product of Σ
+        values[n] T^n and (1 − T)^variables, up to this degree.
         """
         power = [(-1) ** i * comb(variables, i) for i in range(len(values))]  # (1 − T)^variables
         numerator = {}

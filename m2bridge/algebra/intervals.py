@@ -68,8 +68,6 @@ def digits_text(side: CoordinateSide, most_digits: int) -> str:
     most ``most_digits``: all its numbers, rounded to these digits, are the one that is shown. Where
     the first digit or the sign is not known, both ends are shown.
 
-    Examples
-    --------
     >>> digits_text((Fraction(31415, 10000), Fraction(31416, 10000)), 9)
     '3.142'
     >>> digits_text((Fraction(-1, 10), Fraction(1, 3)), 9)
@@ -106,8 +104,6 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     """The rational number of the smallest denominator from ``low`` to ``high``, by continued
     fractions; of integers the one nearest to zero.
 
-    Examples
-    --------
     >>> simplest_between(Fraction(333, 1000), Fraction(334, 1000))
     Fraction(1, 3)
     """
@@ -125,8 +121,8 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def least_rank(matrix: flint.arb_mat) -> int:
-    """A lower bound for the rank of all matrices in a matrix of intervals: the number of steps of
-    elimination with intervals, each with the entry that is farthest from zero as its pivot.
+    """A lower bound for the rank of all matrices in a matrix of intervals: the steps of
+    elimination, each with the entry that is farthest from zero as its pivot.
     """
     rows = [list(row) for row in matrix.tolist()]
     rank = 0
@@ -157,7 +153,7 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
 
     With approximate eigenvectors as the columns of P, PᵀMP is nearly diagonal. If each of its
     diagonal entries is larger, in absolute value, than the sum of the absolute values of the others
-    in its row, then no eigenvalue is zero, and their signs are those of the diagonal entries
+    in its row, then no eigenvalue is zero, and their signs are the signs of the diagonal entries
     (Gershgorin). So P is invertible, and M has as many negative eigenvalues (Sylvester).
     """
     size = matrix.nrows()

@@ -44,11 +44,9 @@ NumberRows = Sequence[Sequence[Any]]
 def real_points(
     trace_form: NumberRows, multiplication: Sequence[NumberRows]
 ) -> list[list[flint.arb]]:
-    """The real points of a finite scheme, each a list of balls around its coordinates.
-
-    The trace form and the matrices M(x) belong to one basis of the ring of functions, whose first
-    element is 1; ParseError if they do not belong to each other. The coordinates have to separate
-    the points.
+    """The real points of a finite scheme, each a list of balls around its coordinates, which have
+    to separate the points; ParseError if the trace form and the matrices M(x) do not belong to one
+    basis.
     """
     if not trace_form:  # there are no points
         return []
@@ -94,10 +92,8 @@ def _first_unit_vector(size: int) -> flint.fmpq_mat:
 def _separating_form(
     matrices: Sequence[flint.fmpq_mat], number_of_points: int
 ) -> tuple[flint.fmpq_mat, flint.fmpq_poly]:
-    """M(t) for a linear form t that separates the points, and the polynomial χ.
-
-    The forms x_1 + j x_2 + j² x_3 + … are tried for j = 1, 2, …. Two different points have the same
-    value for fewer j than there are coordinates, so that one of these forms separates all.
+    """M(t) for a form t = x_1 + j x_2 + j² x_3 + … that separates the points, and χ: two different
+    points have the same value for fewer j than there are coordinates, so that one j separates all.
     """
     pairs_of_points = number_of_points * (number_of_points - 1) // 2
     most_forms = 1 + pairs_of_points * (len(matrices) - 1)

@@ -37,13 +37,13 @@ from m2bridge.system import decimal
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
-    """A polynomial of SymPy with another text: SymPy itself writes residues of GF(p) from 0 to p −
-    1, as FLINT has them. The class has the name of SymPy's own.
+    """A polynomial of SymPy, with SymPy's own class name and another text: SymPy writes residues of
+    GF(p) from 0 to p − 1, as FLINT has them.
     """
 
     def str(self, *style: Any) -> str:
-        """Return the text as SymPy writes it, but residues as the integers closest to zero;
-        ``style`` is what SymPy passes: a printer, precedences and patterns.
+        """Return the text as SymPy writes it, in a ``style`` that it passes, but residues as the
+        integers closest to zero.
         """
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
@@ -77,9 +77,8 @@ def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
 
 
 class PolyRing(rings.PolyRing):  # type: ignore[misc]
-    """A ring of :class:`PolyElement`, equal to SymPy's own ring.
-
-    The name of the class, which SymPy hashes, is the same for that reason.
+    """A ring of :class:`PolyElement`, equal to SymPy's own ring, which has the same class name,
+    since SymPy hashes it.
     """
 
     @property
@@ -94,8 +93,8 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
 
 def entry_text(element: Any) -> str:
-    """The text of an element of any ring in lists and matrices; a residue modulo m is shown as the
-    congruent integer of least absolute value.
+    """The text of an element of any ring in lists and matrices; a residue is shown as the congruent
+    integer of least absolute value.
     """
     modulus = getattr(element, "mod", None)  # residues of SymPy have this attribute
     if isinstance(element, flint.nmod):
@@ -235,10 +234,8 @@ class PolynomialRing:
         return self.field.domain(int(value.numerator)) / divisor
 
     def _integer(self, value: Any) -> Any:
-        """An integer, given as a rational number, as an element of ZZ.
-
-        Denominators are not cleared: over ZZ the multiple of a polynomial by a number generates
-        another ideal.
+        """A rational number as an element of ZZ. Denominators are not cleared: over ZZ the multiple
+        of a polynomial by a number generates another ideal.
         """
         if value.denominator != 1:
             numerator, denominator = map(decimal, (int(value.numerator), int(value.denominator)))
@@ -277,9 +274,7 @@ def field_text(field: CoefficientField) -> str:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The names, or ``none``, separated by commas, for messages; of many names the first eight and
-    an ellipsis.
-    """
+    """The names, or ``none``, with commas, for messages; of many names the first eight and "…"."""
     shown = list(names[:8])
     if len(names) > 8:
         shown.append("…")
@@ -287,8 +282,8 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether text can name a variable: letters, digits and _, beginning with a letter, no variants
-    of letters (:func:`place_of_variant`), and not very long.
+    """Whether text can name a variable that people write: letters, digits and _, beginning with a
+    letter, no variants of letters (:func:`place_of_variant`), and not very long.
     """
     if not text.isidentifier() or text.startswith("_") or len(text) > MAX_VARIABLE_NAME_CHARS:
         return False
@@ -297,8 +292,7 @@ def is_name(text: str) -> bool:
 
 def place_of_variant(name: str) -> int | None:
     """The place, from 0 on, of the first character that is a variant of others, as ℌ of H, ½ of 1⁄2
-    and ⁿ of n. Names are compared in the normal form NFKC, in which a name with such a character
-    becomes a different name.
+    and ⁿ of n: in the normal form NFKC, by which names are compared, it is different.
     """
     if name.isascii():
         return None
@@ -339,9 +333,9 @@ _INDICES = re.compile(
 def check_variable(name: str) -> None:
     r"""Raise ConversionError unless a text can name a variable, here or in another program.
 
-    In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing: these
-    are refused. SymPy's ``\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they
-    are. For names that people write, :func:`is_name` is stricter.
+    A difference such as ``x-y``, ``2`` and the empty text are refused; SymPy's ``\alpha``, Oscar's
+    ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they are. For names that people write,
+    :func:`is_name` is stricter.
     """
     check_characters(name)
     core = name.removeprefix("\\")
@@ -352,8 +346,8 @@ def check_variable(name: str) -> None:
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Raise ConversionError if two names look the same, with one normal form NFKC: Å, for instance,
-    is one character, or two.
+    """Raise ConversionError if two names have one normal form, as Å does, written as one character
+    or two.
     """
     names_by_form: dict[str, str] = {}
     for name in names:
@@ -378,7 +372,7 @@ def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> 
 
 
 def variable_name(variable: object) -> str:
-    """Return the name of a symbol or of an entry of an indexed object, or text that is a name;
+    """The name of a symbol or of an entry of an indexed object, or text that is a name;
     ConversionError for anything else.
     """
     if isinstance(variable, SymbolEntry):
@@ -400,8 +394,8 @@ def normal_form(name: str) -> str:
 
 
 def _exact_expression(expression: Any) -> Any:
-    """An exact expression in plain symbols, or a rational number, from what a caller gave;
-    polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.
+    """An exact expression in plain symbols, or a rational number, from what a caller gave, which
+    may be a polynomial that SymPy holds in another form (``Poly``, ``PolyElement``).
     """
     if isinstance(expression, Poly | rings.PolyElement):
         owner = expression if isinstance(expression, Poly) else expression.ring
@@ -436,14 +430,8 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
 
 @dataclass(frozen=True, slots=True)
 class GeneratingSet:
-    """Generators of an ideal of a polynomial ring; the ideal itself, with its methods, is
+    """Nonzero generators of an ideal of a polynomial ring; the ideal itself, with its methods, is
     :class:`m2bridge.Ideal`.
-
-    Parameters
-    ----------
-    ring : PolynomialRing
-    generators : tuple of sympy.polys.rings.PolyElement
-        Nonzero elements of ``ring.sympy_ring``.
     """
 
     ring: PolynomialRing

@@ -4,6 +4,9 @@ Polynomials of many libraries, texts that other programs print (``listings``), f
 and ``.mrdi``, programs for Sage. Each thing that is given becomes a ``Listing``: its polynomials,
 still as texts or as objects of a library, with the variables and the field of their ring where it
 names these. When the ring is known, ``convert.parsing`` makes elements of it; no text is ever run.
+
+Whatever is no ideal, has two readings, or contradicts the field or the variables that were asked
+for is a ConversionError.
 """
 
 from __future__ import annotations
@@ -134,9 +137,7 @@ def _check_short_powers(listings: Iterable[Listing]) -> None:
 
 
 def _listing_of(item: Any) -> Listing:
-    """The polynomials in a text, with what the text says of their ring; or a single polynomial that
-    is no text, alone.
-    """
+    """The polynomials in a text, with what it says of their ring; or a single polynomial, alone."""
     if isinstance(item, str):
         return listing(item)
     return Listing((item,))
@@ -145,15 +146,8 @@ def _listing_of(item: Any) -> Listing:
 def _field_of(
     listings: Iterable[Listing], polynomials: Sequence[Any], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field of an ideal: ``field`` if it was asked for, else the one that its polynomials have.
-
-    The fields of polynomials come from what texts say of their ring, from objects with a ring, and
-    from numbers in expressions of SymPy, such as I. Where nothing names a field it is QQ.
-
-    Raises
-    ------
-    ConversionError
-        If polynomials are over different fields, or over another one than was asked for.
+    """The field that was asked for, else the one that the polynomials have: by what texts say of
+    their ring, by objects with a ring, or by numbers in expressions of SymPy, such as I; else QQ.
     """
     # Polynomials whose coefficients are polynomials in the generators of ``field`` are over it,
     # whatever domain SymPy gives them; the others can have a field of their own.
@@ -176,16 +170,8 @@ def _variable_names(
     variables: str | Sequence[str | Symbol] | None,
     field: CoefficientField,
 ) -> tuple[str, ...]:
-    """The names of the variables of an ideal, in their order.
-
-    They are the ``variables`` if these are given; else those of the first polynomial that has a
-    ring; else all that occur in the polynomials and are not constants of the field, x_2 before
-    x_10.
-
-    Raises
-    ------
-    ConversionError
-        If none are known, or a name cannot be one of a variable.
+    """The variables that are given, in their order; else the variables of the first polynomial that
+    has a ring; else all that occur.
     """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
@@ -199,13 +185,9 @@ def _variable_names(
 
 
 def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) -> tuple[str, ...]:
-    """The names that occur in polynomials and are no constants of the field, x_2 before x_10.
-
-    Raises
-    ------
-    ConversionError
-        If there are none, or a name in a text could also be a product of variables, as xy, or an
-        algebraic number, as I; or the name that m2bridge chose for the field's generator occurs.
+    """The names that occur in polynomials and are no constants of the field, x_2 before x_10;
+    refused if a name in a text could also be a product of variables, as xy, or an algebraic number,
+    as I, or is the one that m2bridge chose for the field's generator.
     """
     constants = field.names
     texts = [value for value in polynomials if isinstance(value, str)]
@@ -248,23 +230,16 @@ _GENERATORS = "abcdefghklmnopqrstuvwxyz"
 
 
 def _variable_name(variable: str | Symbol) -> str:
-    """The name of a variable of an ideal, which may have primes, as x' in Macaulay2.
-
-    Raises
-    ------
-    ConversionError
-        If it is neither a symbol nor text that can be a name.
-    """
+    """The name of a variable of an ideal, which may have primes, as x' in Macaulay2."""
     if isinstance(variable, str) and is_name(variable.replace("'", "_")):
         return variable
     return variable_name(variable)
 
 
 def _natural_key(name: str) -> list[tuple[int, str]]:
-    """A key by which x_2 comes before x_10: numbers in names are compared by their values.
-
-    The key of ``x_2`` is ``[(-1, "x_"), (2, ""), (-1, "")]``: the −1 of parts that are no numbers
-    is the value of no number, so that these parts are compared as text.
+    """A key by which x_2 comes before x_10: ``[(-1, "x_"), (2, ""), (-1, "")]`` for ``x_2``, where
+    the −1 of parts that are no numbers is the value of no number, so that these are compared as
+    text.
     """
     key = []
     for part in re.split("([0-9]+)", name):
@@ -477,12 +452,9 @@ _PATH = re.compile(r"~?[\w./\\~-]+")
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether a text could be the path of a file: words of three letters or more, and no blanks.
+    """Whether a text could be the path of a file: without blanks, and with a word of three letters
+    or more that is no usual name of a variable, as ``alpha`` and ``sin`` are.
 
-    Names that are usual for variables, as in ``alpha-beta`` and ``sin``, are no such words.
-
-    Examples
-    --------
     >>> looks_like_path("twisted-cubic"), looks_like_path("x-y"), looks_like_path("alpha - beta")
     (True, False, False)
     """
@@ -494,14 +466,8 @@ def looks_like_path(text: str) -> bool:
 
 def _stored_ideal(text: str, *, plain: bool) -> Ideal | None:
     """The ideal in JSON of m2bridge, in the format ``.mrdi`` or in a program for Sage by m2bridge;
-    ``None`` for another text.
-
-    If ``plain`` is false only objects of JSON with the keys of an ideal are read.
-
-    Raises
-    ------
-    ConversionError
-        If it is JSON, or a program for Sage, of another kind.
+    ``None`` for another text. Unless ``plain``, only objects of JSON with the keys of an ideal are
+    read.
     """
     if plain and re.search(r"(?m)^\s*from sage\b", text):
         return read_sage_text(text)
@@ -527,14 +493,8 @@ def _check_field_of_file(
 
 
 def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> PolynomialRing:
-    """The ring that the table ``[ideal]`` of a file names, over ``field`` where it names no field.
-
-    It is over QQ if ``field`` is ``None`` too.
-
-    Raises
-    ------
-    ConversionError
-        If there are no variables, or too many, or the table names another field than ``field``.
+    """The ring that the table ``[ideal]`` of a file names, over ``field``, or QQ, where it names
+    none.
     """
     name_of_field = line_of_text(table, "ideal", "field")  # empty if the file has none
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
@@ -548,10 +508,8 @@ def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> Pol
 
 
 def _generator_from_text(text: str, place: str, ring: PolynomialRing) -> PolyElement:
-    """The element of a ring that the text of a polynomial or equation in a file stands for.
-
-    ``place`` says in messages where in the file it is. Over GF(p) the text is read over QQ, so that
-    it may have fractions, and reduced.
+    """The element of a ring that the text of a polynomial or equation in a file, at ``place``,
+    stands for; over GF(p) it is read over QQ, so that it may have fractions, and reduced.
     """
     if isinstance(ring.field, ExtensionField):
         try:

@@ -556,21 +556,16 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
-        """The answer of Macaulay2 to a question about this ideal, and a second one if given.
-
-        ``question`` names the program, ``templates/<question>.m2.j2``.
-        """
+        """The answer to ``templates/<question>.m2.j2`` about this ideal, perhaps with a second."""
         ideals: dict[str, GeneratingSet] = {"givenIdeal": self}
         if other is not None:
             ideals["otherIdeal"] = other
         return ask(question, ideals)
 
     def _as_ideal(self, value: object) -> GeneratingSet:
-        """The value if it is an ideal, of any ring; else the ideal of this ring that it generates.
-
-        Such a generator is a polynomial over the field of this ring, its prime field, QQ or ZZ,
-        which is reduced modulo p over GF(p), or text, a number, an expression or an equation: see
-        :func:`element`. Raises ConversionError for other values.
+        """The value if it is an ideal, of any ring; else the ideal of this ring that it generates,
+        as a polynomial over the field, its prime field, QQ or ZZ, or as anything that
+        :func:`element` reads.
         """
         if isinstance(value, GeneratingSet):
             return value
@@ -578,9 +573,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
-        """Raise ConversionError unless this ring, that of a map's ``owner``, is the ideal's ring.
-
-        ``owner`` is "the source" or "the target", for the message.
+        """Raise ConversionError unless this ring, of "the source" or "the target", is the ideal's
+        ring.
         """
         if self.ring != ring:
             raise ConversionError(

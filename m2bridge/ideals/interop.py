@@ -1,10 +1,14 @@
 """Ideals for other programs: the interchange format ``.mrdi``, Sage and FLINT.
 
 The format (Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS
-2024) is JSON: a namespace ``_ns`` says whose words are used, ``_type`` names the type and what it
-belongs to, ``_refs`` holds rings by their UUID. A polynomial is a list of pairs, exponents and
-coefficient, with all numbers as strings. A program for Sage is written, and read back by its form;
-nothing is run.
+2024) is JSON: a namespace ``_ns`` says whose words are used, ``Macaulay2`` or ``Oscar``, ``_type``
+names the type and what it belongs to, ``_refs`` holds rings by their UUID. A polynomial is a list
+of pairs, exponents and coefficient, with all numbers as strings. A program for Sage is written, and
+read back by its form; nothing is run.
+
+What another program has no words for, or cannot name, is a ConversionError, and so is whatever is
+read and is no ideal; an extension field, and a Sage that is not there, are a
+MethodUnavailableError.
 """
 
 import json
@@ -51,22 +55,12 @@ def _from_macaulay2(text: str) -> str:
 
 
 class _Vocabulary(NamedTuple):
-    """The words that a program, the namespace of a file, uses in the format ``.mrdi``.
+    """The words that a program, the namespace of a file, uses in the format ``.mrdi``."""
 
-    Parameters
-    ----------
-    origin : list of str
-        The address of the program, and its release.
-    ideal, variables : str
-        The name of the type of ideals, and the key under which a ring has its variables.
-    read_name : function
-        From the text of a variable in a file to its name in m2bridge.
-    """
-
-    origin: list[str]
-    ideal: str
-    variables: str
-    read_name: Callable[[str], str]
+    origin: list[str]  # the address of the program, and its release
+    ideal: str  # the name of the type of ideals
+    variables: str  # the key under which a ring has its variables
+    read_name: Callable[[str], str]  # from a variable in a file to its name in m2bridge
 
 
 _VOCABULARIES = {
@@ -86,16 +80,8 @@ _VOCABULARIES = {
 
 
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
-    """The ideal in the format ``.mrdi``, as a dictionary; equal rings have equal UUIDs.
-
-    ``namespace`` says whose words are used, ``Macaulay2`` or ``Oscar``.
-
-    Raises
-    ------
-    ConversionError
-        If there is no such namespace, or it has no words for the field.
-    MethodUnavailableError
-        For an extension field.
+    """The ideal in the format ``.mrdi``, as a dictionary in the words of a namespace; equal rings
+    have equal UUIDs.
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
     check_kind("namespace", namespace, str, "a text")
@@ -114,13 +100,8 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
 
 
 def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
-    """The ideal in a file ``.mrdi``, of which the path or the dictionary is given.
-
-    Raises
-    ------
-    ConversionError
-        If it is not such a file, or holds something other than an ideal of a polynomial ring over
-        QQ or GF(p): the file is taken apart as if it were one, and what fails names the reason.
+    """The ideal in a file ``.mrdi``, of which the path or the dictionary is given: the file is
+    taken apart as if it were one, and what fails names the reason.
     """
     data = _data_of(source)
     try:
@@ -141,13 +122,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
 
 
 def _data_of(source: Path | str | Mapping[str, Any]) -> Any:
-    """What the JSON of a file holds, of which the path is given; a dictionary as it is.
-
-    Raises
-    ------
-    ConversionError
-        If ``source`` is something else, or the file cannot be read as JSON.
-    """
+    """What the JSON of a file holds, of which the path is given; a dictionary as it is."""
     if isinstance(source, Mapping):
         return source
     if not isinstance(source, (str, os.PathLike)):
@@ -156,14 +131,8 @@ def _data_of(source: Path | str | Mapping[str, Any]) -> Any:
 
 
 def _read_ideal(data: Any) -> GeneratingSet:
-    """The ideal that a dictionary in the format ``.mrdi`` describes, in the words of a namespace.
-
-    Where ``data`` has another form, an error of Python, such as KeyError, names what is missing.
-
-    Raises
-    ------
-    ConversionError
-        If it describes something other than an ideal, or the coefficients are not in QQ or GF(p).
+    """The ideal that a dictionary in the format ``.mrdi`` describes; where it has another form, an
+    error of Python, such as KeyError, names what is missing.
     """
     (namespace,) = data["_ns"]  # a dictionary with one key
     vocabulary = _VOCABULARIES[namespace]  # the namespace's words for types and keys
@@ -181,13 +150,7 @@ def _read_ideal(data: Any) -> GeneratingSet:
 
 
 def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
-    """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
-
-    Raises
-    ------
-    ConversionError
-        For GF(p) in the namespace of Macaulay2, which has no words for it.
-    """
+    """A polynomial ring in the words of a namespace; Macaulay2 has none for GF(p)."""
     p = ring.field.characteristic
     if namespace == "Oscar":
         field_data: dict[str, Any] = {"_type": "QQField"}
@@ -209,16 +172,13 @@ def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
 
 
 def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
-    """A polynomial in the format ``.mrdi``: pairs of exponents and a coefficient, numbers as text.
-
-    In Oscar's namespace x² − 2/3 y is ``[[["2", "0"], "1//1"], [["0", "1"], "-2//3"]]``.
+    """A polynomial as pairs of exponents and a coefficient, numbers as text; in Oscar's namespace
+    x² − 2/3 y is ``[[["2", "0"], "1//1"], [["0", "1"], "-2//3"]]``.
     """
     domain = polynomial.ring.domain
 
     def coefficient(c: Any) -> Any:
-        """A residue from 0 to p − 1 as text; a fraction as ``"2//3"`` in Oscar's namespace, and as
-        ``["2", "3"]`` in Macaulay2's.
-        """
+        """A residue from 0 to p − 1; a fraction as ``"2//3"``, or ``["2", "3"]`` in Macaulay2's."""
         if domain.is_FiniteField:
             return str(int(domain.to_int(c)) % int(domain.characteristic()))
         parts = [decimal(int(c.numerator)), decimal(int(c.denominator))]
@@ -230,23 +190,14 @@ def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]
 
 
 def _resolve_reference(data: Mapping[str, Any], reference: Any) -> Any:
-    """The object of the file ``data`` to which a UUID refers.
-
-    Instead of a UUID the object itself may be written out, and is returned as it is.
-    """
+    """The object of a file to which a UUID refers; it may also be written out in its place."""
     if isinstance(reference, str):
         return data["_refs"][reference]
     return reference
 
 
 def _read_field(described: Mapping[str, Any]) -> CoefficientField:
-    """The field that an object of a file ``.mrdi`` describes, by the words of either namespace.
-
-    Raises
-    ------
-    ConversionError
-        If it is neither QQ nor GF(p).
-    """
+    """QQ or GF(p), as an object of a file describes it by the words of either namespace."""
     kind = described["_type"]
     name = kind["name"] if isinstance(kind, Mapping) else kind
     is_rational = name == "QQField" or (name == "Ring" and described["data"] == "QQ")
@@ -259,15 +210,8 @@ def _read_field(described: Mapping[str, Any]) -> CoefficientField:
 
 
 def _read_polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
-    """The polynomial with these terms of a file ``.mrdi``.
-
-    A term is a pair of exponents and a coefficient, which is text such as ``2//3`` or ``2``, or a
-    list of numerator and denominator; all numbers are text.
-
-    Raises
-    ------
-    ConversionError
-        If the exponents are not those of a monomial of the ring, or a monomial occurs twice.
+    """The polynomial with these terms, each a pair of exponents and a coefficient, which is text
+    such as ``2//3`` or ``2``, or a list of numerator and denominator.
     """
     coefficients = {}
     for exponents, coefficient in terms:
@@ -305,16 +249,8 @@ _PROGRAM = re.compile(
 
 
 def sage_text(ideal: GeneratingSet) -> str:
-    """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
-
-    Polynomials are in strings, which Sage's preparser leaves alone.
-
-    Raises
-    ------
-    ConversionError
-        If Sage does not accept the name of a variable.
-    MethodUnavailableError
-        For an extension field.
+    """A Python program for Sage that defines the ring ``R`` and the ideal ``I``; polynomials are in
+    strings, which Sage's preparser leaves alone.
     """
     check_no_generators(ideal.ring.field, "programs for Sage")
     _check_names_for_sage(ideal)
@@ -338,14 +274,8 @@ def _check_names_for_sage(ideal: GeneratingSet) -> None:
 
 
 def sage_ideal(ideal: GeneratingSet) -> Any:
-    """The ideal as an object of the Sage in this Python, which may consist of parts of passagemath.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there is no Sage, or for an extension field.
-    ConversionError
-        If Sage does not accept the name of a variable.
+    """The ideal as an object of the Sage in this Python, which may consist of parts of
+    passagemath.
     """
     check_no_generators(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
@@ -363,17 +293,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
 
 
 class _Sage(NamedTuple):
-    """What is used of the Sage in this Python.
-
-    Parameters
-    ----------
-    finite_field : callable
-        Sage's ``GF``.
-    integers, rationals : rings
-        Sage's ``ZZ`` and ``QQ``.
-    polynomial_ring : callable
-        Sage's ``PolynomialRing``.
-    """
+    """What is used of the Sage in this Python: ``GF``, ``ZZ``, ``QQ`` and ``PolynomialRing``."""
 
     finite_field: Any
     integers: Any
@@ -419,14 +339,7 @@ def _number_in_sage(c: Any, field: CoefficientField, base_ring: Any) -> Any:
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
-    """The ideal of m2bridge that an ideal of Sage, or polynomials of Sage in a list, generate.
-
-    Raises
-    ------
-    ConversionError
-        If the value is something else, or not over QQ, GF(p) or ZZ, or a name is not one of a
-        variable.
-    """
+    """The ideal of m2bridge that an ideal of Sage, or polynomials of Sage in a list, generate."""
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         # The ring of all of them: a second ring is a ValueError, as an empty list is.
@@ -441,13 +354,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _ring_from_sage(sage_ring: Any) -> PolynomialRing:
-    """The ring with the variables and the coefficients of a polynomial ring of Sage.
-
-    Raises
-    ------
-    ConversionError
-        If the coefficients are not in QQ, GF(p) or ZZ, or a name is not one of a variable.
-    """
+    """The ring with variables and coefficients (QQ, GF(p) or ZZ) of a polynomial ring of Sage."""
     base = sage_ring.base_ring()
     is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
     # ZZ is the only exact ring of Sage of this name
@@ -475,30 +382,15 @@ def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
 
 
 class SageParts(NamedTuple):
-    """What a program for Sage says about an ideal.
-
-    Parameters
-    ----------
-    generators : list of str
-        Polynomials, as texts.
-    names : list of str
-        The variables of the ring.
-    field : CoefficientField
-    """
+    """What a program for Sage says about an ideal."""
 
     generators: list[str]
-    names: list[str]
+    names: list[str]  # of the variables
     field: CoefficientField
 
 
 def sage_parts(text: str) -> SageParts:
-    """The generators, the variables and the field of a program that :func:`sage_text` wrote.
-
-    Raises
-    ------
-    ConversionError
-        If the program has another form.
-    """
+    """The generators, the variables and the field of a program that :func:`sage_text` wrote."""
     match = _PROGRAM.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ConversionError("not a program for Sage that to_sage_text wrote")
@@ -514,13 +406,6 @@ def sage_parts(text: str) -> SageParts:
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     """The generators as ``fmpq_mpoly``, ``nmod_mpoly``, or over ZZ ``fmpz_mpoly``; the polynomial 0
     for the zero ideal.
-
-    Raises
-    ------
-    ConversionError
-        If the name of a variable is not ASCII.
-    MethodUnavailableError
-        For an extension field.
     """
     check_no_generators(ideal.ring.field, "polynomials of FLINT")
     context = _flint_context(ideal.ring)

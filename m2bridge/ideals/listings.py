@@ -2,6 +2,10 @@
 
 They are cut at brackets and commas into the texts of polynomials, which :mod:`m2bridge.convert`
 reads; what they say of variables and coefficients is read here. No text is ever run.
+
+The variables and the field of a listing are ``None`` where the text does not name them. A text that
+cannot be cut, that has two readings (a decimal comma, a line that begins with a minus sign), or
+that holds several ideals or rings, is a ConversionError, as is a field that m2bridge does not have.
 """
 
 from __future__ import annotations
@@ -34,12 +38,6 @@ def plain_listing(text: str) -> str:
 
     A text that is a list already, as commas, the name of an ideal or brackets around it show, or
     that another program printed as a whole, is returned unchanged but for its comments.
-
-    Raises
-    ------
-    ConversionError
-        If a line begins with a minus sign, and the line before could be a whole polynomial: then
-        this line could be a polynomial, or the rest of one.
     """
     text = without_comments(text)
     if printed_ideal(text) is not None or _is_list(text):
@@ -63,8 +61,8 @@ def plain_listing(text: str) -> str:
 
 
 def _is_list(text: str) -> bool:
-    """Whether a text shows that it is a list: by commas outside of brackets, by brackets around it,
-    or by a name before it, as in ``ideal(x, y)``.
+    """Whether commas outside of brackets, brackets around it, or a name before it show that a text
+    is a list, as in ``ideal(x, y)``.
     """
     body = text.strip()
     has_commas = len(_split_at_commas(text)) > 1
@@ -110,20 +108,6 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 class Listing:
     """The polynomials in a text, and what it says of their ring.
 
-    Parameters
-    ----------
-    polynomials : tuple of str
-        The text of each polynomial, or an object of a library that is a polynomial.
-    variables : tuple of str or None
-        The variables of the ring; ``None`` if the text does not name them.
-    field : CoefficientField or None
-        The field of the coefficients; ``None`` if the text does not name it.
-    short_power : str
-        A name such as x2 that is a power if Singular printed the text in its short form; empty if
-        there is none.
-
-    Examples
-    --------
     >>> listing("{x^2 - y, x*y}").polynomials
     ('x^2 - y', 'x*y')
     >>> sage = "Multivariate Polynomial Ring in x, y over Finite Field of size 7"
@@ -131,9 +115,10 @@ class Listing:
     GF(7)
     """
 
-    polynomials: tuple[Any, ...]
+    polynomials: tuple[Any, ...]  # texts, or objects of a library that are polynomials
     variables: tuple[str, ...] | None = None
     field: CoefficientField | None = None
+    # a name such as x2 that is a power if Singular printed its short form; empty if there is none
     short_power: str = ""
 
 
@@ -142,10 +127,9 @@ _LONG_WORD = re.compile(r"[^\W\d]{1001}")
 
 
 def listing(text: str) -> Listing:
-    """Split a text with polynomials: lists and ideals, as many programs print them.
+    """Split a text with polynomials, as many programs print them.
 
-    It is cut at brackets and commas; :mod:`m2bridge.convert.parsing` reads the polynomials, and
-    nothing is run. These forms are accepted, with ``f, g`` for polynomials::
+    These forms are accepted, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                        lists
         f = g     f == g     Eq(f, g)                                               equations
@@ -160,12 +144,6 @@ def listing(text: str) -> Listing:
         Ideal of Polynomial ring of rank 2 over …, with variables and basis         Magma
         x, y, the characteristic, and f, g on lines of their own                    msolve
         {"field": "QQ", "coordinates": ["x", "y"], "generators": ["f", "g"]}        JSON
-
-    Raises
-    ------
-    ConversionError
-        If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
-        the field of the coefficients; or it is a session or a program.
     """
     too_long = _LONG_WORD.search(text)
     if too_long:  # before all else, which takes seconds for megabytes
@@ -211,14 +189,7 @@ def _inner_listing(text: str) -> Listing:
 
 
 def _listing_of_ring(match: re.Match[str]) -> Listing:
-    """The generators, the variables and the field of a text that matches ``_RING``.
-
-    Raises
-    ------
-    ConversionError
-        If the text leaves variables out by ``…``, the field is none of m2bridge's, or the list of
-        generators is not one of :func:`listing`.
-    """
+    """The generators, the variables and the field of a text that matches ``_RING``."""
     # Sage's form has the groups ``names`` and ``sage_field``, ours ``variables`` and ``field``
     names_text = match["names"] or match["variables"] or ""
     names = [name.strip() for name in names_text.split(",")]
@@ -232,10 +203,9 @@ def _listing_of_ring(match: re.Match[str]) -> Listing:
 
 
 def _listing_after_head(head: str, body: str) -> Listing:
-    """The polynomials of ``body``, which follows the name of an ideal or matrix, as ``ideal``.
-
-    ``head`` is this name, a text that matches ``_HEAD``. No decimal comma is looked for at the
-    beginning: programs write ``ideal(0,5*x)`` for 0 and 5x.
+    """The polynomials of ``body``, which follows a ``head``, the name of an ideal or matrix; no
+    decimal comma is looked for at its beginning, since programs write ``ideal(0,5*x)`` for 0 and
+    5x.
     """
     if "generated" in head.lower():  # Oscar's, a line for each
         return _listing_of_list(body.replace("\n", ","))
@@ -262,16 +232,8 @@ _DIGITS = re.compile("[0-9]+")
 
 
 def _listing_of_parts(text: str) -> Listing:
-    """The polynomials of all parts of a text that is cut at its commas outside of brackets.
-
-    A part is a polynomial, or a list or a polynomial of SymPy. The variables and the field are
-    those that the parts name, the same in each of them.
-
-    Raises
-    ------
-    ConversionError
-        If a part is an ideal by name, parts are of different rings, or a comma could be that of a
-        decimal fraction.
+    """The polynomials of all parts of a text that is cut at its commas outside of brackets, each a
+    polynomial, a list or a polynomial of SymPy, and all of the same ring.
     """
     _check_inner_commas(text)
     parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
@@ -306,11 +268,9 @@ def _check_inner_commas(text: str) -> None:
 
 
 def _check_commas_between_digits(body: str) -> None:
-    """Raise ConversionError if a comma of a list joins two numbers, as in ``1,5``.
-
-    It could be the comma of a decimal fraction. Commas after exponents and indices, as in
-    ``x^2,5*y``, separate polynomials, and so do those in brackets where there are no blanks, as
-    Macaulay2 prints them.
+    """Raise ConversionError if a comma of a list joins two numbers, as in ``1,5``: it could be the
+    comma of a decimal fraction. Commas after exponents and indices, as in ``x^2,5*y``, separate
+    polynomials, and so do those in brackets where there are no blanks, as Macaulay2 prints them.
     """
     begin = 0
     for place in _places_of_commas(body):
@@ -334,8 +294,8 @@ def _check_commas_between_digits(body: str) -> None:
 
 
 def _is_listing(part: str) -> bool:
-    """Whether a part of a list is in brackets with content, or ``Poly(…)`` of SymPy, so that it has
-    to be read by :func:`listing` and is not the text of one polynomial.
+    """Whether a part of a list is in brackets with content, or ``Poly(…)`` of SymPy, and so is not
+    the text of one polynomial.
     """
     return bool(_text_in_brackets(part)) or _SYMPY.fullmatch(part) is not None
 
@@ -348,10 +308,8 @@ def _replace_eq(part: str) -> str:
 
 
 def _listing_of_sympy(arguments: str) -> Listing:
-    """The polynomials of SymPy's ``Poly`` or ``GroebnerBasis``, with variables and field.
-
-    ``arguments`` is the text in its parentheses, as ``f, x, y, domain='QQ'``: a polynomial or a
-    list, variables, and options.
+    """The polynomials of SymPy's ``Poly`` or ``GroebnerBasis``, with variables and field, from its
+    arguments, as ``f, x, y, domain='QQ'``.
     """
     generators, *further_arguments = _split_at_commas(arguments)
     options = {}
@@ -378,10 +336,8 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def _field_of_sympy(text: str) -> CoefficientField:
-    """The field by the name of SymPy's domain, or its characteristic.
-
-    For ZZ it is QQ, as for SymPy's own polynomials: SymPy takes ZZ as the domain of all polynomials
-    with integer coefficients. The Gaussian integers and numbers have the generator I.
+    """The field by the name of SymPy's domain, or its characteristic. For ZZ it is QQ: SymPy takes
+    ZZ as the domain of all polynomials with integer coefficients.
     """
     if text in ("ZZ_I", "QQ_I"):
         return named_field("QQ[I]/(I^2+1)")
@@ -389,15 +345,8 @@ def _field_of_sympy(text: str) -> CoefficientField:
 
 
 def _field_of_program(text: str) -> CoefficientField:
-    """The field by its name in another program, perhaps in parentheses, or its characteristic.
-
-    Sage's Integer Ring is ZZ.
-
-    Raises
-    ------
-    ConversionError
-        If it is the name of no field, or of GF(p^k) by Sage, which leaves out the minimal
-        polynomial of the generator.
+    """The field by its name in another program, perhaps in parentheses, or its characteristic; ZZ
+    for Sage's Integer Ring.
     """
     if text == "Rational Field":
         return QQ
@@ -424,9 +373,8 @@ def _field_of_program(text: str) -> CoefficientField:
 
 
 def _text_in_brackets(text: str) -> str | None:
-    """The text between the first and the last character, if these are brackets of one pair.
-
-    ``x, y`` for ``[x, y]``; else ``None``, as for ``x`` and for ``(x)*(y)``.
+    """The text between the first and the last character if these are brackets of one pair; ``None``
+    for others, as for ``x`` and for ``(x)*(y)``.
     """
     if _CLOSING.get(text[:1]) != text[-1:]:
         return None
@@ -442,16 +390,7 @@ def _text_in_brackets(text: str) -> str | None:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Cut a text at the commas that are in no brackets.
-
-    A last part without content, after a comma at the end, is left out.
-
-    Raises
-    ------
-    ConversionError
-        If a bracket is closed by one of another kind, or not at all, or too many are inside one
-        another.
-    """
+    """Cut a text at the commas that are in no brackets; nothing after a last comma is no part."""
     # as if there were one comma before the text, and one after it
     commas = [-1, *_places_of_commas(text), len(text)]
     parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]
@@ -461,13 +400,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _places_of_commas(text: str) -> list[int]:
-    """The places of the commas of a text that are in no brackets, in increasing order from 0 on.
-
-    Raises
-    ------
-    ConversionError
-        If brackets do not match, or too many are inside one another.
-    """
+    """The places of the commas of a text that are in no brackets, in increasing order from 0 on."""
     commas = []
     open_brackets: list[str] = []  # those that are open at a place, the innermost one last
     for place, sign in enumerate(text):
@@ -490,13 +423,8 @@ def _places_of_commas(text: str) -> list[int]:
 
 
 def named_field(text: str) -> CoefficientField:
-    """The field of this name, as ``GF(7)`` or ``QQ[i]/(i^2+1)``, or ZZ.
-
-    Raises
-    ------
-    ConversionError
-        If it is the name of no field, or not of one that m2bridge has; it stands in for
-        InvalidCaseError, as all errors about texts with polynomials are of this class.
+    """The field of this name, as ``GF(7)`` or ``QQ[i]/(i^2+1)``, or ZZ; ConversionError stands in
+    for InvalidCaseError, as all errors about texts with polynomials are of this class.
     """
     try:
         return parse_coefficients(text)

@@ -15,10 +15,8 @@ MeasuredPrime = tuple[GeneratingSet, int, int]
 def measured_primes_in(
     answer: Answer, primes: str, dimensions: str, degrees: str
 ) -> list[MeasuredPrime]:
-    """The prime ideals in an answer, with the dimensions and degrees of their varieties.
-
-    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists,
-    which have one entry for each prime.
+    """The prime ideals in an answer, with the dimensions and degrees of their varieties, from the
+    three lists of these names.
     """
     numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
     pairs = zip(answer.ideals(primes), numbers, strict=True)
@@ -26,12 +24,10 @@ def measured_primes_in(
 
 
 def proved_before_limit(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
-    """Components that were proved before a limit, and an upper bound for the dimension of others.
-
-    After step n Macaulay2 prints the bound as ``bound_n``, and the components proved so far as
-    ``proved_n``, ``proved_dimensions_n`` and ``proved_degrees_n`` if the step proved new ones: the
-    last values count. Steps are counted from 0 on. The bound is −1 if there are no other
-    components, and ``None`` if the limit was reached before the end of step 0.
+    """Components that were proved before a limit, and an upper bound for the dimension of others:
+    −1 if there are none, ``None`` if the limit was reached before the end of step 0. After step n
+    Macaulay2 prints ``bound_n``, and ``proved_n`` with its numbers if the step proved new
+    components: the last values count.
     """
     proved: list[MeasuredPrime] = []
     rest_dimension = None

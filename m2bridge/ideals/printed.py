@@ -2,8 +2,9 @@
 
 Such a text has more than polynomials: the names of a list's entries, the variables, a prompt. Its
 polynomials are taken out where the form is certain; a session or a program is refused by its name,
-since its lines could be read as polynomials or equations of another ideal. A single equation, such
-as ``p = x^2 - y``, stays an equation. No text is ever run.
+since its lines could be read as polynomials or equations of another ideal, and so is a text with
+two readings. A single equation, such as ``p = x^2 - y``, stays an equation. ``None`` means that a
+text has another form, or does not name its variables or its field. No text is ever run.
 """
 
 import re
@@ -15,16 +16,12 @@ from m2bridge.errors import ConversionError
 
 
 class PrintedIdeal(NamedTuple):
-    """The generators of a printed ideal: texts, or one text of a list; and its ring.
+    """The generators of a printed ideal, and its ring."""
 
-    ``variables`` and ``field``, the name of a field, are ``None`` where the text does not say them.
-    ``short_power`` is a name such as x2 that is x^2 if Singular printed its short form.
-    """
-
-    generators: tuple[str, ...] | str
+    generators: tuple[str, ...] | str  # texts, or one text of a list
     variables: tuple[str, ...] | None = None
-    field: str | None = None
-    short_power: str = ""
+    field: str | None = None  # the name of a field
+    short_power: str = ""  # a name such as x2 that is x^2 if Singular printed its short form
 
 
 _ENTRY = re.compile(
@@ -82,17 +79,8 @@ _SESSIONS = (
 
 
 def printed_ideal(text: str) -> PrintedIdeal | None:
-    """The polynomials and the ring of a text in one of the forms here; ``None`` for another text.
+    """The polynomials and the ring of a text in one of the forms here, without its comments.
 
-    Comments are blanks already.
-
-    Raises
-    ------
-    ConversionError
-        If it is a session, a program, JSON of another kind, or has two readings.
-
-    Examples
-    --------
     >>> printed_ideal("h[1]=x^2-y\\nh[2]=x*y").generators
     ('x^2-y', 'x*y')
     >>> printed_ideal("x, y\\n7\\nx^2-y,\\nx*y").field
@@ -140,9 +128,8 @@ def _ideal_of_magma(field: str, text: str) -> PrintedIdeal:
 
 
 def _ideal_of_msolve(match: re.Match[str]) -> PrintedIdeal | None:
-    """The ideal in a file of msolve; refused if it has one variable, which could be a polynomial.
-
-    The result is ``None`` if a name is a number, so that the text is a list of polynomials.
+    """The ideal in a file of msolve, unless a name is a number, so that the text is a list; refused
+    if it has one variable, which could be a polynomial.
     """
     names = _names(match["names"])
     if any(name[0].isdigit() for name in names):
@@ -159,10 +146,9 @@ def _ideal_of_msolve(match: re.Match[str]) -> PrintedIdeal | None:
 
 
 def _list_of_singular(text: str) -> PrintedIdeal | None:
-    """The polynomials of a list ``h[1]=…``, ``h[2]=…``; ``None`` for another text.
-
-    Lines that do not begin with an entry continue the line before. The name of a list does not
-    occur in its entries: ``x[1]=x[2]^2`` and ``x[2]=x[3]^2`` are equations.
+    """The polynomials of a list ``h[1]=…``, ``h[2]=…``, where other lines continue the line before.
+    The name of a list does not occur in its entries: ``x[1]=x[2]^2`` and ``x[2]=x[3]^2`` are
+    equations.
     """
     names: list[str] = []
     numbers: list[int] = []
@@ -217,9 +203,8 @@ def _ideal_in_json(text: str) -> PrintedIdeal:
 
 
 def check_json_of_ideal(data: object) -> None:
-    """Raise ConversionError, with the name of what it is, unless JSON holds one ideal.
-
-    That of a singular locus has two, the given one and the ideal of the locus.
+    """Raise ConversionError, with the name of what it is, unless JSON holds one ideal; JSON of a
+    singular locus has two, the given one and the ideal of the locus.
     """
     if not isinstance(data, dict):
         _refuse_json("a list of results")

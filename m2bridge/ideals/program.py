@@ -1,9 +1,17 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT.
 
 Every question of this package goes through :func:`question`, and :func:`tidy` gives what is found
-the same form in all versions of Macaulay2. An ``Answer`` has values, such as ideals and numbers, by
-the names under which the program prints them. Small ideals over QQ are compared without Macaulay2:
-two ideals are equal if and only if their reduced Gröbner bases are.
+the same form in all versions of Macaulay2. Ideals are given by their names in a program, and other
+values of its template as Macaulay2 code. An ``Answer`` has values, such as ideals and numbers, by
+the names under which the program prints them. Ideals that are not of one ring are a
+ConversionError; what cannot be asked over the given coefficients is a MethodUnavailableError.
+
+Over an extension field K of the prime field k some questions are asked over k. K is k[a]/(m), or
+k(a), the fractions of k[a]; then K[x] is k[a, x]/(m), or a ring of fractions of k[a, x].
+
+Small ideals over QQ are compared without Macaulay2: two ideals are equal if and only if their
+reduced Gröbner bases are. ``None`` then says that the comparison is left to Macaulay2: the ideal is
+not over QQ, has no variables, or is too large for the limits.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -75,26 +83,8 @@ WORDS_OF_QUESTIONS_OVER_FIELDS = {
 def ask(
     name: str, ideals: Mapping[str, GeneratingSet], values: Mapping[str, str] | None = None
 ) -> Answer:
-    """The answer of Macaulay2 to the program ``templates/<name>.m2.j2`` for some ideals.
-
-    Parameters
-    ----------
-    name : str
-    ideals : mapping from str to GeneratingSet
-        Ideals of one ring, by their names in the program.
-    values : mapping from str to str, optional
-        Other variables of the template, as Macaulay2 reads them.
-
-    Raises
-    ------
-    ConversionError
-        If the ideals are not of one ring.
-    EngineError
-        If Macaulay2 does not answer within the limits.
-    WrongAnswerError
-        If an identity that follows from its answer does not hold.
-    MethodUnavailableError
-        If it has to factor polynomials, and the characteristic is too large for that.
+    """The answer of Macaulay2 to the program ``templates/<name>.m2.j2`` for some ideals;
+    WrongAnswerError if an identity that follows from it does not hold.
     """
     ring = next(iter(ideals.values())).ring  # the same for all of them
     is_extension = isinstance(ring.field, ExtensionField)
@@ -125,15 +115,11 @@ _OVER_PRIME_FIELD = frozenset(
 def _ask_over_prime_field(
     name: str, ideals: Mapping[str, GeneratingSet], ring: PolynomialRing
 ) -> Answer:
-    """The answer over an extension field to a question whose answers commute with localization.
-
-    ``name`` is that of its program, and ``ring`` the ring K[x] of the ideals, where K is an
-    extension k[a]/(m) of the prime field k, or k(a), the fractions of k[a]. Then K[x] is
-    k[a, x]/(m), or a ring of fractions of k[a, x]. The question is asked about ideals of k[a, x]
-    that generate the given ones in K[x], and the ideals of the answer generate those in K[x]. Prime
-    and primary ideals that contain a polynomial in a which is not zero in K generate the unit ideal
-    there: they are left out of lists. Source: Atiyah, Macdonald, *Introduction to Commutative
-    Algebra*, Propositions 3.11, 4.8 and 4.9.
+    """The answer over K to a question whose answers commute with localization: it is asked about
+    ideals of k[a, x] that generate the given ones in ``ring``, K[x], and the ideals of the answer
+    generate the ideals wanted there. Prime and primary ideals that contain a polynomial in a which
+    is not zero in K generate the unit ideal: they are left out of lists. Source: Atiyah, Macdonald,
+    *Introduction to Commutative Algebra*, Propositions 3.11, 4.8 and 4.9.
     """
     over_k = ask(name, {key: over_prime_field(ideal) for key, ideal in ideals.items()})
     over_K = _map_ideals(over_k, partial(from_prime_field, ring=ring))
@@ -146,11 +132,9 @@ def _ask_over_prime_field(
 
 
 def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal in the ring of the variables and the generators of its extension field.
-
-    This ring is over the prime field. Denominators are cleared, and the minimal polynomial is
-    added, if there is one: the ideal then defines the same scheme. Where the field has parameters,
-    the given scheme is the generic fibre of the scheme of this ideal over the space of parameters.
+    """The ideal in k[a, x], with denominators cleared and the minimal polynomial added, if there is
+    one: it then defines the same scheme. Where the field has parameters, the given scheme is the
+    generic fibre of the scheme of this ideal over the space of parameters.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
@@ -167,10 +151,8 @@ def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
 def _clear_denominators(
     polynomial: PolyElement, ring: PolynomialRing, field: ExtensionField
 ) -> PolyElement:
-    """The polynomial times the least common denominator of its coefficients, in ``ring``.
-
-    ``field`` is the field of the coefficients. ``ring`` is over the prime field, and has the
-    variables of the polynomial and then the generators of ``field``.
+    """The polynomial times the least common denominator of its coefficients, in the ring over the
+    prime field with its variables and then the generators of ``field``.
     """
     fractions = {monomial: field.parts(c) for monomial, c in polynomial.items()}
     common_denominator = field.generator_ring.one
@@ -193,19 +175,7 @@ def _polynomial_over_base(
 
 
 def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> GeneratingSet:
-    """The ideal that an ideal over the prime field generates in a ring over an extension field.
-
-    Parameters
-    ----------
-    ideal : GeneratingSet
-        Over the prime field, in the variables of ``ring`` and then the generators of its field.
-    ring : PolynomialRing
-
-    Returns
-    -------
-    GeneratingSet
-        In ``ring``, with the elements of the reduced Gröbner basis as generators.
-    """
+    """The ideal that an ideal of k[a, x] generates in K[x], ``ring``: its reduced Gröbner basis."""
     # ``convert_to_extension`` takes polynomials over QQ in the variables and the generators of the
     # field, and puts the generators into the coefficients.
     rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
@@ -245,25 +215,16 @@ def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSe
 
 
 def _with_given_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal with ``ring`` in place of its own ring if these are equal; other ideals unchanged.
-
-    Equal rings can differ in one thing: the field of ``ring`` may have a ``root``, its generator as
-    a number of SymPy, which an answer of Macaulay2 does not have.
+    """The ideal with ``ring`` in place of its own ring if these are equal: the field of ``ring``
+    may have a ``root``, a number of SymPy, which an answer of Macaulay2 does not have.
     """
     return replace(ideal, ring=ring) if ideal.ring == ring else ideal
 
 
 @contextmanager
 def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
-    """A context in which Macaulay2 factors polynomials over the field of the ideals of one ring.
-
-    Errors of Macaulay2 are raised as they are where the field is small enough for factoring.
-
-    Raises
-    ------
-    MethodUnavailableError
-        In place of an error of Macaulay2 in the context, if the characteristic is too large for
-        factoring.
+    """A context in which Macaulay2 factors polynomials over the field of the ideals: its errors
+    become MethodUnavailableError where the characteristic is too large for factoring.
     """
     try:
         yield
@@ -278,10 +239,8 @@ def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
 
 
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
-    """The Hilbert series of the quotient ring of an ideal, by Macaulay2.
-
-    If the ideal is not homogeneous, it is the series of the quotient by the ideal of the leading
-    forms of its elements, the parts of highest degree.
+    """The Hilbert series of the quotient ring of an ideal; if the ideal is not homogeneous, of the
+    quotient by the ideal of the leading forms of its elements, the parts of highest degree.
     """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
@@ -304,25 +263,9 @@ def question(
     values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire", "checks"),
 ) -> Script:
-    """The program ``templates/<name>.m2.j2`` for some ideals.
-
-    Parameters
-    ----------
-    name : str
-    ideals : mapping from str to GeneratingSet
-        Ideals of one ring, by their names in the program.
-    values : mapping from str to str, optional
-        Other variables of the template, as Macaulay2 reads them.
-    libraries : tuple of str
-        The files ``m2scripts/<library>.m2`` with functions that the program uses. Over an extension
-        field ``wire`` and ``extension_fields`` come first.
-
-    Raises
-    ------
-    ConversionError
-        If the ideals are not of one ring.
-    MethodUnavailableError
-        If they are over ZZ, and the question is not of :data:`QUESTIONS_OVER_INTEGERS`.
+    """The program ``templates/<name>.m2.j2`` for some ideals, with the files
+    ``m2scripts/<library>.m2`` whose functions it uses. Over ZZ only :data:`QUESTIONS_OVER_INTEGERS`
+    are asked.
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring  # the same for all of them
@@ -343,11 +286,9 @@ def question(
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
-    """The values of the template ``ideal_image`` that describe a map, as Macaulay2 code.
-
-    They are ``images``, ``target``, and ``relationsIdeal`` where the relations are not known to
-    generate a prime ideal, so that Macaulay2 takes their radical. ``relations`` are those of the
-    map's source, over the field of the computation.
+    """The values of the template ``ideal_image`` that describe a map, whose source has these
+    relations: ``relationsIdeal`` is there where they are not known to generate a prime ideal, so
+    that Macaulay2 takes their radical.
     """
     ring = relations.ring
     names = m2_syntax.all_to_macaulay2(ring.variables)
@@ -362,11 +303,9 @@ def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal with its generators in an order that does not depend on Macaulay2's version.
-
-    Low degrees come first, and in one degree large monomials. Leading coefficients are made
-    positive over QQ and ZZ, and 1 over extension fields; over GF(p) generators are left as they
-    are.
+    """The ideal with generators of low degree first, and in one degree large monomials first.
+    Leading coefficients are positive over QQ and ZZ, and 1 over extension fields; over GF(p)
+    generators are left as they are.
     """
     generators = []
     for generator in ideal.generators:
@@ -379,9 +318,7 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
 
 
 def normalized_generators(ideal: GeneratingSet) -> tuple[PolyElement, ...]:
-    """The generators, each times a unit of the coefficients by which it no longer depends on such
-    factors: monic over fields, and with a positive leading coefficient over ZZ.
-    """
+    """The generators times units: monic over fields, leading coefficients positive over ZZ."""
     if ideal.ring.field.is_field:
         return tuple(generator.monic() for generator in ideal.generators)
     return tuple(f if f.LC > 0 else -f for f in ideal.generators)
@@ -393,10 +330,9 @@ def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:
 
 
 def _polynomial_sort_key(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
-    """A key by which polynomials are sorted: low degrees first, then large monomials.
-
-    Of two monomials of the same degree the larger one, in graded reverse lexicographic order, has
-    the smaller exponent at the last variable where they differ.
+    """A key by which low degrees come first, then large monomials: of two of the same degree the
+    larger one, in graded reverse lexicographic order, has the smaller exponent at the last variable
+    where they differ.
     """
     descending = polynomial.monoms()  # the largest monomial first
     return total_degree(polynomial), [monomial[::-1] for monomial in descending]
@@ -407,10 +343,8 @@ ReducedGroebnerBasis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
 
 def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
-    """The reduced Gröbner basis of a small ideal over QQ, by FLINT.
-
-    Its elements have coprime integers as coefficients, the leading ones positive. ``None`` if the
-    ideal is over another field, has no variables, or is too large for the limits.
+    """The reduced Gröbner basis of a small ideal over QQ, by FLINT, with coprime integers as
+    coefficients, the leading ones positive.
     """
     variables = len(ideal.ring.variables)
     if ideal.ring.field != QQ or variables == 0:  # FLINT has no ring without variables
@@ -433,9 +367,8 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
 
 
 def _is_small(ideal: GeneratingSet) -> bool:
-    """Whether generators have few terms, and monomials up to twice their degree are few.
-
-    The number of these monomials estimates how long reductions are, which FLINT cannot limit.
+    """Whether generators have few terms, and monomials up to twice their degree are few: their
+    number estimates how long reductions are, which FLINT cannot limit.
     """
     variables = len(ideal.ring.variables)
     degree = max(map(total_degree, ideal.generators), default=0)
@@ -445,11 +378,7 @@ def _is_small(ideal: GeneratingSet) -> bool:
 
 
 def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:
-    """Whether both ideals, of one ring, are the same; ``None`` if that is left to Macaulay2.
-
-    So it is where they are not over QQ, have no variables, or one is too large: see
-    :func:`small_basis`.
-    """
+    """Whether two small ideals of one ring over QQ are the same."""
     first_basis = small_basis(first)
     if first_basis is None:
         return None

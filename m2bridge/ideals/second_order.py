@@ -30,23 +30,9 @@ Attempt = Callable[[], tuple[GeneratingSet, ...]]
 def decompose_in_either_order(
     ideal: GeneratingSet, decompose: Decompose
 ) -> tuple[GeneratingSet, ...]:
-    """Return the ideals into which ``decompose`` decomposes an ideal, in its ring.
-
-    ``decompose`` is applied by turns to the ideal with the variables in their order, and to the
-    ideal with the variables in reverse order.
-
-    Parameters
-    ----------
-    ideal : GeneratingSet
-    decompose : function
-        For another order of the variables it returns the same ideals, perhaps with other
-        generators.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If the limit was reached, in the order whose turn it was last. Where one order reaches the
-        limit of memory, the other one has the rest of the time.
+    """Return the ideals into which ``decompose`` decomposes an ideal, in its ring, with the
+    variables in their order and in reverse order by turns. Where one order reaches the limit of
+    memory, the other one has the rest of the time; a limit that ends the last turn is raised.
     """
     reverse = replace(ideal.ring, variables=ideal.ring.variables[::-1])
 
@@ -65,10 +51,9 @@ def decompose_in_either_order(
 
 
 def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
-    """The result of the attempt that finishes first, when both are tried in turns.
-
-    Both have a turn of :data:`FIRST_SECONDS`, then one :data:`GROWTH` times as long, and so on;
-    an attempt starts again in each of its turns. The last turn takes all the time that is left.
+    """The result of the attempt that finishes first: both have a turn of :data:`FIRST_SECONDS`,
+    then one :data:`GROWTH` times as long, and so on, and start again in each. The last turn takes
+    all the time that is left.
     """
     turn_seconds = FIRST_SECONDS
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had

@@ -1,4 +1,7 @@
-"""The singular locus of the variety of an ideal as a result: its components, how it is shown."""
+"""The singular locus of the variety of an ideal as a result: its components, how it is shown.
+
+``None`` stands for what was not found within the limits; a fact with this value is not shown.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -173,10 +176,7 @@ _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left 
 def _components_json(
     components: tuple[IrreducibleComponent[Any], ...] | None,
 ) -> list[dict[str, Any]] | None:
-    """Dimension, degree and generators of each component, for ``json.dumps``.
-
-    ``None`` if the components are not known.
-    """
+    """Dimension, degree and generators of each component, for ``json.dumps``."""
     if components is None:
         return None
     listed = []
@@ -187,11 +187,7 @@ def _components_json(
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """Names and values of facts about a singular locus; a value ``None`` is not shown.
-
-    If a limit was reached, ``rest_dimension`` bounds the components that were not found.
-    ``_dimension_and_number`` returns ``None`` for components that are not known.
-    """
+    """Names and values of facts about a singular locus."""
     meaning_of_irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
     )
@@ -214,10 +210,7 @@ def _table_of_components(title: str, components: Iterable[IrreducibleComponent[A
 
 
 def bound_text(rest_dimension: int | None) -> str | None:
-    """In words, an upper bound for the dimension of components that were not found before a limit.
-
-    −1 says that there are no such components; ``None``, for no bound, is returned as it is.
-    """
+    """In words, an upper bound for the dimension of components that were not found."""
     if rest_dimension is None:
         return None
     if rest_dimension < 0:
@@ -228,10 +221,7 @@ def bound_text(rest_dimension: int | None) -> str | None:
 def _dimension_and_number(
     components: tuple[IrreducibleComponent[Any], ...] | None, if_empty: str
 ) -> str | None:
-    """The dimension of a variety and the number of its components in words.
-
-    ``if_empty`` if there are no components; ``None`` if they are not known.
-    """
+    """The dimension of a variety and the number of its components in words."""
     if components is None:
         return None
     if not components:
@@ -256,9 +246,8 @@ def _fits_table(component: IrreducibleComponent[Any]) -> bool:
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
-    """The singular locus as the union of its components, one formula in LaTeX, if they are known.
-
-    Components with long equations are named V_1, V_2, … by their places.
+    """The singular locus as the union of its components, one formula in LaTeX, where components
+    with long equations are named V_1, V_2, … by their places.
     """
     if locus.components is None:
         return []

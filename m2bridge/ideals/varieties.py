@@ -4,6 +4,9 @@ The locus is found by the Jacobian criterion for each component, and the interse
 theorem stands at :func:`singular_locus`. Projective varieties are studied by their affine cones.
 ``@computation`` applies the options ``engine`` and ``timeout`` to all that a function does, so that
 its body does not use them. For the singular locus of a *closure* see ``maps/singular_locus``.
+
+``given`` is the ideal I that was asked about, whose class and ring all results have; ``None``
+stands for what was not found before a limit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -102,7 +105,7 @@ def singular_locus(
 def _components_of_variety(
     answer: Answer, given: SomeIdeal
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The irreducible components of V(I), where I is ``given``; ``None`` if a limit came before."""
+    """The irreducible components of V(I)."""
     # the answer has what the program printed before a limit, and the degrees are printed last
     if "component_degrees" not in answer:
         return None
@@ -113,20 +116,14 @@ def _components_of_variety(
 def _components_of_locus(
     answer: Answer, given: SomeIdeal
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The irreducible components of the singular locus of V(I), where I is ``given``.
-
-    ``None`` if a limit came before.
-    """
+    """The irreducible components of the singular locus of V(I)."""
     if "degrees" not in answer:  # they are printed last
         return None
     return _sort_components(given, measured_primes_in(answer, "primes", "dimensions", "degrees"))
 
 
 def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
-    """The radical ideal of the singular locus of V(I), where I is ``given``.
-
-    ``None`` if a limit came before.
-    """
+    """The radical ideal of the singular locus of V(I)."""
     if "singular_ideal" not in answer:
         return None
     return _tidy_in_class_of(given, answer.ideal("singular_ideal"))
@@ -135,14 +132,14 @@ def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
 def _locus_over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
-    """The singular locus of V(I), with its components and those of V(I), for I over an extension
-    field.
+    """The singular locus of V(I) for I over an extension field, by the ideal of
+    :func:`over_prime_field`.
 
-    Let X be the scheme of ``ideal``, and Y that of the ideal of :func:`over_prime_field`, for which
-    the locus is computed. Where the extension is algebraic, X is Y. Where the field has parameters,
-    X is the generic fibre of Y over the space of parameters, so the local rings of X are among
-    those of Y, and dimensions differ by the number of parameters. Whether a local ring is regular
-    does not depend on a field. Degrees are computed again.
+    Let X be the scheme of I, and Y the scheme of that ideal. Where the extension is algebraic, X is
+    Y. Where the field has parameters, X is the generic fibre of Y over the space of parameters, so
+    the local rings of X are among the local rings of Y, and dimensions differ by the number of
+    parameters. Whether a local ring is regular does not depend on a field. Degrees are computed
+    again.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
@@ -170,11 +167,9 @@ def _locus_over_extension(
 def _extended_components(
     given: SomeIdeal, components: Sequence[IrreducibleComponent[Any]] | None
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The components over the extension field of ``given`` from those over the prime field.
-
-    Components on which parameters are related have no point over the field: they are left out.
-    ``None``, for components that were not found, stays ``None``. Dimensions and degrees are
-    computed again, since parameters are no coordinates over the field.
+    """The components over the extension field from the components over the prime field. Where
+    parameters are related there is no point over the field, and parameters are no coordinates, so
+    that dimensions and degrees are computed again.
     """
     if components is None:
         return None
@@ -188,10 +183,8 @@ def _extended_components(
 
 
 def most_minors(minors: Minors) -> str:
-    """The number of minors up to which all of a component are taken at once, as Macaulay2 code.
-
-    0 means that minors are always selected, ``infinity`` that all are always taken. Raises
-    InvalidCaseError if there is no such choice of minors.
+    """The number of minors up to which all of a component are taken at once, as Macaulay2 code: 0
+    if they are always selected, ``infinity`` if all are always taken.
     """
     check_choice("minors", minors, Minors)
     return {"auto": str(MAX_MINORS_BY_AUTO), "selected": "0", "all": "infinity"}[minors]
@@ -346,12 +339,8 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
 
 def _is_irrelevant(prime: GeneratingSet) -> bool:
-    """Whether a homogeneous prime ideal is the irrelevant one, which all variables generate.
-
-    Parameters
-    ----------
-    prime : GeneratingSet
-        With homogeneous generators; over an extension field its reduced Gröbner basis.
+    """Whether a homogeneous prime ideal, over an extension field given by its reduced Gröbner
+    basis, is the irrelevant one, which all variables generate.
     """
     if isinstance(prime.ring.field, ExtensionField):
         # The variables are the reduced Gröbner basis of the irrelevant ideal.
@@ -366,10 +355,8 @@ def _is_irrelevant(prime: GeneratingSet) -> bool:
 def _projective_components(
     components: Iterable[IrreducibleComponent[SomeIdeal]] | None,
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The components of a projective variety, of dimensions one less than those of its affine cone.
-
-    The apex, of dimension 0, is left out: it is no point of projective space. ``None``, for
-    components that were not found, stays ``None``.
+    """The components of a projective variety from its affine cone's, of dimensions one less,
+    without the apex, of dimension 0, which is no point of projective space.
     """
     if components is None:
         return None

@@ -1,9 +1,16 @@
 """The process that evaluates any Macaulay2 code, and what can be known of code before it runs.
 
 Values go in and come out through :mod:`m2bridge.convert`, which is imported when the first one does
-so: Macaulay2 starts meanwhile. An answer has fields, values by name in the wire format, which is
-JSON: ``["ZZ","2"]``; ``value`` is that of the last statement. A value without a counterpart in
-Python can be sent as a reference, an object that stands for it.
+so: Macaulay2 starts meanwhile. Inputs are Python objects, bound before to symbols of their names.
+An answer has fields, values by name in the wire format, which is JSON: ``["ZZ","2"]``; ``value`` is
+the value of the last statement, and is ``None`` if that ends with a semicolon. A value without a
+counterpart in Python can be sent as a reference, an object that stands for it.
+
+``file`` is the name of the code in error messages, made here if it is empty; ``given`` is code of
+m2bridge that runs first, and sees the shared functions, such as ``mbEmit``. The form in which the
+value is sent is ``value``, ``reference`` (with references for what has no counterpart), ``text``
+(with its text) or, for no value, empty. An error that Macaulay2 reports in ``code`` is a
+ScriptError, an input without a counterpart a ConversionError, a value without one a ValueTypeError.
 """
 
 import re
@@ -45,8 +52,6 @@ KEYWORDS = frozenset(_WORDS.split())
 def is_silent(code: str) -> bool:
     """Whether the last statement ends with a semicolon, and so has no value.
 
-    Examples
-    --------
     >>> is_silent("x = 5;  -- silent"), is_silent('"a;"')
     (True, False)
     """
@@ -61,12 +66,9 @@ def is_silent(code: str) -> bool:
 
 
 def defined_names(code: str) -> set[str]:
-    """Return the symbols to which code assigns values, and those that seem to be ring variables.
+    """The symbols to which code assigns values, and those that seem to be ring variables: names in
+    square brackets, but not of functions or of options.
 
-    The latter are the names in square brackets that are not names of functions or of options.
-
-    Examples
-    --------
     >>> sorted(defined_names("R = QQ[x, y_1..y_3, MonomialOrder => Lex]; I := ideal x"))
     ['I', 'R', 'x', 'y']
     >>> sorted(defined_names("(a, b) = (1, 2); A.cache = 3; QQ[vars(0..3)]"))
@@ -91,14 +93,8 @@ MAX_SYMBOL_CHARS = 1000
 
 
 def check_name(name: str) -> str:
-    """Return the name, after checking that a symbol of users may have it.
-
-    Names that begin with mb are left to the shared scripts of m2bridge.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no symbol can have the name, it begins with mb, or it is a word of the language.
+    """Return the name, or raise InvalidCaseError if no symbol of users may have it: names that
+    begin with mb are left to the shared scripts of m2bridge.
     """
     if isinstance(name, str) and len(name) > MAX_SYMBOL_CHARS:
         raise InvalidCaseError(
@@ -145,51 +141,34 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Display(Evaluation):
-    """An evaluation whose value is in the wire format, with the text that Macaulay2 writes for it.
-
-    The text is empty, and the value ``None``, if the last statement ends with a semicolon.
+    """An evaluation whose value is in the wire format, with the text that Macaulay2 writes for it,
+    which is empty if there is no value.
     """
 
     text: str
 
 
 class EmittedFields(NamedTuple):
-    """The fields that a run of code emitted, and its transcript.
+    """The fields that a run of code emitted, and its transcript."""
 
-    ``fields`` maps the name of a field to its value in the wire format, such as ``["ZZ","2"]``.
-    """
-
-    fields: dict[str, Any]
+    fields: dict[str, Any]  # in the wire format
     transcript: Transcript
 
 
 class Evaluator(Conversation):
-    """A process of Macaulay2 that evaluates code.
-
-    ``_count`` is the number of calls without a name of the code. Where symbols are forgotten,
-    ``_forgotten`` are the names that earlier calls have defined.
-
-    Parameters
-    ----------
-    locate : callable
-        Finds the program, when it is needed.
-    limits : Limits
-    forgets_symbols : bool
-        Whether symbols are forgotten after each call.
-    """
+    """A process of Macaulay2 that evaluates code, and may forget its symbols after each call."""
 
     def __init__(
         self, locate: Callable[[], Candidate], limits: Limits, forgets_symbols: bool
     ) -> None:
         super().__init__(locate, limits, options=(), scripts=_LIBRARIES)
         self._forgets_symbols = forgets_symbols
-        self._count = 0
-        self._forgotten: set[str] = set()
+        self._count = 0  # of calls without a name of the code
+        self._forgotten: set[str] = set()  # names that earlier calls have defined
 
     def settings(self) -> Mapping[str, str]:
-        """Return environment variables: a larger heap to begin with, where memory is not limited.
-
-        :class:`Conversation` asks for them when it starts the process.
+        """Return the environment variables of the process: a larger heap to begin with, where
+        memory is not limited.
         """
         if self.limits.memory is not None or address_space() is not None:
             return {}
@@ -204,21 +183,8 @@ class Evaluator(Conversation):
         *,
         timeout: float | None = None,
     ) -> Evaluation:
-        """Return the value of the last statement, what was printed, and the time.
-
-        ``inputs`` are Python objects by the names of the symbols to which they are bound before.
-        ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
-        ``file`` is the name of the code in error messages, made here if it is empty. ``timeout`` is
-        in seconds; ``None`` adds no limit to those of the process and the computation.
-
-        Raises
-        ------
-        ScriptError
-            If Macaulay2 reports an error in ``code``.
-        ConversionError, InvalidCaseError
-            If an input has no counterpart in Macaulay2, or its name cannot be one there.
-        ValueTypeError
-            If the value has no counterpart in Python.
+        """Return the value of the last statement, what was printed, and the time; ``timeout``, in
+        seconds, is one more limit beside the limits of the process and the computation.
         """
         given = bindings_of(inputs)  # code that runs first
         try:
@@ -236,10 +202,8 @@ class Evaluator(Conversation):
         )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """Return advice for code with a symbol that only an earlier call has defined.
-
-        It is on a line of its own, which begins with a line break; the text is empty if there is no
-        such symbol. ``inputs`` has the symbols that are set for this code.
+        """Return advice, on a line of its own, for code with a symbol that only an earlier call has
+        defined; it is empty if there is none.
         """
         used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
         own = defined_names(code).union(inputs)
@@ -252,12 +216,7 @@ class Evaluator(Conversation):
         )
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
-        """Return the value of the last statement, also as the text that Macaulay2 writes for it.
-
-        The text is empty if there is no value. ``file`` is the name of the code in error messages,
-        and ``given`` is code of m2bridge that runs first. ScriptError is raised if Macaulay2
-        reports an error in ``code``.
-        """
+        """Return the value of the last statement, also as the text that Macaulay2 writes for it."""
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
         return Display(
@@ -277,31 +236,9 @@ class Evaluator(Conversation):
         output: bool = False,
         timeout: float | None = None,
     ) -> EmittedFields:
-        """Run code to its end; return the fields that it emits, undecoded, and the transcript.
-
-        Parameters
-        ----------
-        code : str
-            Macaulay2 code, as a user writes it.
-        form : str
-            How the value of the last statement is sent: as ``value``, with references for what has
-            no counterpart in Python (``reference``), or with its ``text``; not at all if it is
-            empty, or the code ends with a semicolon.
-        file : str
-            The name of the code in error messages; if empty, one is made.
-        given : str
-            Code of m2bridge that runs first, and sees the shared functions, such as ``mbEmit``.
-        output : bool
-            Whether the value becomes ``oo``, as at the prompt; only where symbols are kept.
-
-        Raises
-        ------
-        ScriptError
-            If Macaulay2 reports an error in ``code``.
-        ConversionError
-            If it reports one in ``given``.
-        ParseError
-            If a record does not follow the wire format.
+        """Run code to its end; return the fields that it emits, undecoded, and the transcript. With
+        ``output`` the value becomes ``oo``, as at the prompt, where symbols are kept. An error in
+        ``given`` is a ConversionError, a record that does not follow the wire format a ParseError.
         """
         if not isinstance(code, str):
             raise InvalidCaseError(
@@ -327,14 +264,8 @@ def _boolean(flag: bool) -> str:
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:
-    """Return Macaulay2 code that binds the objects in ``inputs`` to symbols of their names.
-
-    It is empty without objects.
-
-    Raises
-    ------
-    ConversionError, InvalidCaseError
-        If an object has no counterpart in Macaulay2, or its name cannot be one there.
+    """Return Macaulay2 code that binds objects to symbols of their names; it is empty without
+    objects.
     """
     if not inputs:
         return ""
@@ -345,24 +276,13 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
 
 
 def value_form(references: bool) -> str:
-    """Return the form of :meth:`Evaluator.answer` in which a value is sent.
-
-    With ``references``, what has no counterpart in Python is sent as a reference to it.
-    """
+    """Return the form in which a value is sent: with references, or without."""
     check_flag("references", references)
     return "reference" if references else "value"
 
 
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
-    """Return a field of an answer as a Python object; ``None`` if there is no field ``name``.
-
-    ``fields`` are those that :meth:`Evaluator.answer` returns, with values in the wire format.
-
-    Raises
-    ------
-    ValueTypeError
-        If the value has no counterpart in Python.
-    """
+    """Return a field of an answer as a Python object; ``None`` if there is no field ``name``."""
     # Slow to import, and Macaulay2 can start before.
     from m2bridge.convert.decode import decode_value
     from m2bridge.ideals.ideal import Ideal

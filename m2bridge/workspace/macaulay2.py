@@ -27,10 +27,8 @@ from m2bridge.workspace.evaluation import (
 
 
 class _WorkspaceProcess(Evaluator):
-    """The process of a workspace, which holds its symbols.
-
-    If it ends, no other process is started in its place until the user asks for a restart: the
-    symbols would be missing.
+    """The process of a workspace; if it ends, no other one is started in its place until the user
+    asks for a restart, since the symbols would be missing.
     """
 
     max_sources = 1000
@@ -48,10 +46,8 @@ class _WorkspaceProcess(Evaluator):
         self.was_started = True
 
     def answer(self, code: str, form: str = "", *more: str, **options: Any) -> EmittedFields:
-        """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
-
-        ``form`` says how the value is sent; ``more`` and ``options`` are passed on. The message of
-        an error that has ended the process, and so has cost the symbols, says so.
+        """Do what :meth:`Evaluator.answer` does; the message of an error that has ended the
+        process, and so has cost the symbols, says so.
         """
         try:
             return super().answer(code, form, *more, **options)
@@ -290,12 +286,8 @@ class Workspace:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load the package of this name.
-
-        Raises
-        ------
-        PackageError
-            If Macaulay2 has no package of this name, or cannot load it.
+        """Load the package of this name; PackageError if Macaulay2 does not have it, or cannot load
+        it.
         """
         version = f"Macaulay2 {self._process.candidate.version}"
         # the names of all packages if this one is not among them, else an empty list
@@ -326,10 +318,7 @@ def _check_package_name(name: object) -> None:
 
 
 def _advice_on_package(name: str, others: Sequence[str]) -> str:
-    """Return what to do about a package that Macaulay2 does not have, in words.
-
-    ``others`` are the names of the packages that it has.
-    """
+    """Return what to do about a package that is not among the ``others``, which Macaulay2 has."""
     near = difflib.get_close_matches(name, others, 3)
     if near:
         return f"did you mean {' or '.join(near)}?"
