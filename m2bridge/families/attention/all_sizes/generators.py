@@ -2,9 +2,8 @@
 with every case that can be computed without its core.
 
 A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, d') and m = min(d, e
-+ f); the numbers of minimal generators of their closures are polynomials in d and d'. "Without the
-core" means from the polynomial map of one case; ``unfinished`` names the limit that was reached,
-and is empty if there was none.
++ f); the numbers of minimal generators of their closures are polynomials in d and d'.
+``unfinished`` names the limit that was reached, and is empty if there was none.
 """
 
 from collections.abc import Callable, Iterator, Sequence
