@@ -257,8 +257,8 @@ class Source:
         return restriction
 
     def _derivatives(self, form: Any) -> Any:
-        """The multiples, in the multidegree, of the derivatives of a form, in an order common to
-        all forms.
+        """The multiples, in the multidegree, of the derivatives of a form, in one order for all
+        forms.
         """
         rows: list[Row] = []
         first = 0  # the number of the first variable of the factor
@@ -272,9 +272,7 @@ class Source:
 
 
 def leading_columns(reduced: Any, rank: int) -> list[int]:
-    """The columns in which the ``rank`` rows of a reduced echelon form begin, in
-    increasing order.
-    """
+    """The columns in which the ``rank`` rows of a reduced echelon form begin, increasing."""
     leading = []
     column = 0
     for row in range(rank):
