@@ -168,8 +168,8 @@ def forms_of_rank(n: int, rank: int) -> int:
 
 
 def virtual_weights_dimension(network: Network, whole: int) -> int:
-    """The dimension D_red(whole) of the virtual weights, A'_k with k > ``whole`` symmetrized; D_virt
-    for ``whole`` = l.
+    """The dimension D_red(whole) of the virtual weights, with A'_k symmetrized for k > ``whole``;
+    it is D_virt for ``whole`` = l.
 
     Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
     the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The dimensions of M, of the flag, and of
