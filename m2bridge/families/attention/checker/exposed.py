@@ -293,7 +293,7 @@ def tangents(weights: Weights, head: Head) -> Iterator[Weights]:
 
 class Expansion:
     """φ at the representative of a type, up to second order, with a random ν for this point: of
-    φ(weights + x) the terms of degree 1 are the differential, and those of degree 2 half of the
+    φ(weights + x) the terms of degree 1 are the differential, and the terms of degree 2 half of the
     second derivative.
     """
 
