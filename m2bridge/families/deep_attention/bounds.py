@@ -59,9 +59,7 @@ Scalar = Any
 
 def minimal_standard(state: int) -> Iterator[int]:
     """Yield the states x ↦ 48271·x modulo 2^31 − 1 after the seed ``state``, without end (Park,
-    Miller).
-
-    They are the same in every language: a certificate names the point of a block by the seed.
+    Miller): the same in every language, as a certificate names the point of a block by the seed.
     """
     while True:
         state = state * 48271 % (2**31 - 1)
@@ -90,14 +88,12 @@ class TwoInputNetwork:
 
     @property
     def _row_layer(self) -> int:
-        """The index from 0 of the layer whose value matrix is m, the last one that all inputs
-        enter.
-        """
+        """The index from 0 of the layer with value matrix m, the last one that all inputs enter."""
         # 1 for matrices of sizes 2, 2, 1, 1, and the last layer if ``size`` is 1
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with one head in each layer, whose value matrices are m and
+        """Return the network of one head in each layer, whose value matrices are m and
         identities.
         """
         layers = []
@@ -123,10 +119,8 @@ def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
 
 
 def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
-    """Return a block of random numbers whose matrices C_k have the ranks min(α_k, 2) of the shape.
-
-    Drawn in turn, as a checker does: the C_k row by row, or a column and a row where the rank is
-    one; the c_k; m.
+    """Return a block of random numbers whose C_k have the ranks min(α_k, 2) of the shape, drawn in
+    turn, as a checker does: the C_k row by row, or a column and a row for rank one; the c_k; m.
     """
 
     def drawn_row(length: int) -> tuple[Scalar, ...]:
@@ -151,9 +145,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients with respect to the block's weights at random inputs X and covectors G,
-    without end.
-    """
+    """Yield gradients in the block's weights at random inputs X and covectors G, without end."""
     network = block.network(numbers)
     while True:
         X = random_matrix(numbers, block.size, tokens, draw)
@@ -175,12 +167,12 @@ MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield lower bounds for the dimension of lightning attention, the quickest first.
+    """Yield lower bounds for the dimension of lightning attention, the quickest first;
+    TooLargeError if the matrix is too large and Theorem H is not about the network.
 
-    In characteristic 0, for one head and no skip connections, the first bound is by one block; it
-    is missing if the block does not decide. The other bound is by the rank of the whole Jacobian
-    matrix, or by Theorem H where this is too large; after a block it is found for small networks
-    only. TooLargeError if the matrix is too large and the theorem is not about the network.
+    In characteristic 0, for one head and no skip connections, the first bound is by one block, if
+    it decides. The other is by the rank of the whole Jacobian matrix, or by Theorem H where this is
+    too large; after a block it is found for small networks only.
     """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
@@ -193,11 +185,9 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
 
 
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
-    """Return the lower bound by Theorem H, for a network that is too large for its rank, else
-    ``None``.
-
-    By the theorem, heads of generic weights are separate, and the dimension is a sum over their
-    matrices (``bound_by_ranks``).
+    """Return the lower bound by Theorem H, that generic heads are separate, so that the dimension
+    is a sum over their matrices; ``None`` for a network small enough for its rank, or not of the
+    theorem.
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -217,17 +207,16 @@ def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
 
 
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
-    """Return the rank of the differential at random weights, each row at tokens of its own.
-
-    Of many tokens only three are taken: the others can be zero, and then change nothing.
+    """Return the rank of the differential at random weights, each row at tokens of its own, of
+    which three are enough: others can be zero, and then change nothing.
     """
     with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
     return rank_result(with_few_tokens, characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime;
-    it is empty if the block does not decide.
+    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime,
+    or over none if the block does not decide.
     """
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
@@ -239,8 +228,8 @@ def random_residues() -> Draw:
 
 
 def rank_of_gradients(endless_gradients: Iterable[list[Any]], upper: int) -> int:
-    """Return the rank modulo LARGE_PRIME of the first ``upper`` gradients of a sequence, and a few
-    more, since random ones may be dependent by chance.
+    """Return the rank modulo LARGE_PRIME of the first ``upper`` gradients, and a few more, since
+    random ones may be dependent by chance.
     """
     first_gradients = islice(check_deadline_in(endless_gradients), upper + SPARE_ROWS)
     return rank_mod(list(first_gradients), LARGE_PRIME)
@@ -260,10 +249,10 @@ def block_bound(
 ) -> Iterator[MethodValue]:
     """Yield the dimension as a lower bound, if the block's differential has the least kernel.
 
-    The kernel always contains the directions in which the function does not change, a space of
-    dimension ``network.kernel_dimension``. If it is no larger, the differential of the network at
-    generic weights has its least kernel, too (theorem-block in docs/deep-attention.md). If it is
-    larger, nothing is yielded, because at other weights it may be the least one.
+    The kernel always contains the directions in which the function does not change, of dimension
+    ``network.kernel_dimension``. If it is no larger, the differential of the network at generic
+    weights has its least kernel, too (theorem-block in docs/deep-attention.md). If it is larger,
+    nothing is yielded, because at other weights it may be the least one.
     """
     block = certified_block(network)
     rank = rank_of(block)
@@ -291,10 +280,9 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
     For one token functions are matrices, whose dimension is known. With several heads or skip
     connections there is one bound, by Theorem H, or by a rank if the network is small or the
-    theorem is not about it. Otherwise one block decides, in up to three ways: power series,
-    exponentials as unknowns, and balls. InvalidCaseError in positive characteristic, and
-    TooLargeError if a rank is too large and the theorem is not about the network, when the iterator
-    is advanced.
+    theorem is not about it. Otherwise one block decides, in up to three ways. When the iterator is
+    advanced: InvalidCaseError in positive characteristic, TooLargeError if a rank is too large
+    without theorem.
     """
     if characteristic:
         raise InvalidCaseError("field", "must be QQ for softmax, which has no meaning over GF(p)")
@@ -315,8 +303,8 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns;
-    it is empty if the block does not decide.
+    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns,
+    or over none if the block does not decide.
     """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
@@ -348,8 +336,8 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
-    """Return the rank modulo LARGE_PRIME for softmax at two tokens, where independent random
-    numbers stand for the exponentials (:class:`FormalSoftmax`).
+    """Return the rank modulo LARGE_PRIME for softmax at two tokens, with independent random numbers
+    for the exponentials (:class:`FormalSoftmax`).
     """
     draw = random_residues()
     numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
@@ -359,10 +347,10 @@ def _formal_rank(block: TwoInputNetwork) -> int:
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """Return a lower bound for the rank of the differential for softmax of t tokens εX, of which
-    all but one are equal.
+    all but one are equal, by gradients as power series in h = ε².
 
-    Gradients are power series in h = ε². With l layers 3^(l−1) + 1 orders are taken, because layer
-    k shows its matrix in order 3^(k−1) after the first (theorem-S).
+    With l layers 3^(l−1) + 1 orders are taken, as layer k shows its matrix in order 3^(k−1) after
+    the first (theorem-S).
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     # the second of the two tokens stands for t − 1 equal ones
@@ -372,10 +360,8 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Yield the lower bound by a block whose full rank is proved in balls; nothing if it is not.
-
-    The determinant of as many gradients as there are columns is enclosed in a ball. If 0 is not in
-    this ball, the gradients are independent. Otherwise the precision is doubled.
+    """Yield the lower bound by a block whose full rank is proved in balls, if it is: the ball of a
+    determinant of gradients does not contain 0, at some precision, doubled from 128 bits on.
     """
     # Weights and tokens are rational numbers from −1 to 1, so that no exponential is far from the
     # others.
@@ -404,9 +390,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 
 
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
-    """Return the rank of the differential of softmax at random weights, by power series, as a lower
-    bound.
-    """
+    """Return the rank of the differential of softmax at random weights, by power series."""
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
@@ -427,12 +411,12 @@ class RankOfOrders(NamedTuple):
 def rank_by_series(
     network: NetworkSizes, weights_over: Callable[[NumberSystem], NetworkWeights], upper: int
 ) -> RankOfOrders:
-    """Return a lower bound for the rank of the differential, and the number of orders behind it.
+    """Return a lower bound for the rank of the differential of softmax, and the number of orders
+    behind it; TooLargeError if there are too many coefficients.
 
-    ``weights_over`` takes a number system, and returns the weights as matrices over it. It is not
-    known how many orders are needed to separate all heads: their number is doubled at most
-    MAX_ORDER_DOUBLINGS − 1 times, until the rank is its upper bound. TooLargeError if there are too
-    many coefficients.
+    ``weights_over`` takes a number system, and returns the weights over it. It is not known how
+    many orders separate all heads: their number is doubled at most MAX_ORDER_DOUBLINGS − 1 times,
+    until the rank is its upper bound.
     """
     # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
     # order 3^(k−1) in layer k. With skip connections these differences stay of order one.
@@ -462,8 +446,8 @@ def rank_by_series(
 
 
 def multiplicities_of_tokens(t: int) -> tuple[int, ...]:
-    """Return how often each distinct token occurs if at most MAX_DISTINCT_TOKENS of t are distinct,
-    and all later ones are equal to the last of these: (1, 1, 3) for t = 5.
+    """Return how often each distinct token occurs if all after the first MAX_DISTINCT_TOKENS of t
+    are equal to the last of these: (1, 1, 3) for t = 5.
     """
     distinct = min(t, MAX_DISTINCT_TOKENS)
     return (1,) * (distinct - 1) + (t - distinct + 1,)

@@ -169,11 +169,11 @@ class SeriesMatrix:
 
 @dataclass(frozen=True, slots=True)
 class FormalSoftmax(Residues):
-    """GF(p), with a random number for each exponential: softmax of two different tokens.
+    """GF(p), with a random number for each exponential: softmax of two different tokens is (π_1,
+    π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative uses the scores.
 
-    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative uses
-    the scores. By Ax's theorem the exponentials are algebraically independent if no attention
-    matrix is skew-symmetric, so that ranks are lower bounds (docs/deep-attention.md).
+    By Ax's theorem the exponentials are algebraically independent if no attention matrix is
+    skew-symmetric, so that ranks are lower bounds (docs/deep-attention.md).
     """
 
     draw: Draw
@@ -203,10 +203,8 @@ class Reals(NumberSystem):
 
 @dataclass(frozen=True, slots=True)
 class Balls(Reals):
-    """Real numbers enclosed in balls, with softmax.
-
-    The j-th token stands for w_j equal ones, w = ``multiplicities``: the normalization of column i
-    is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}. The precision is that of ``flint.ctx.prec``.
+    """Real numbers enclosed in balls, with softmax. The j-th token stands for w_j equal ones, w =
+    ``multiplicities``: column i becomes w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}.
     """
 
     multiplicities: tuple[int, ...]
@@ -228,13 +226,13 @@ class Balls(Reals):
 
 @dataclass(frozen=True, slots=True)
 class PowerSeries(NumberSystem):
-    """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
+    """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε²; the j-th token stands for w_j
+    equal ones, w = ``multiplicities``, whose sum is t.
 
-    Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
-    constant term 0, so their exponentials are power series, whose denominators are factorials of
-    numbers below ``length``, and which are integrated up to that order; so ``length`` must be less
-    than p. The j-th token stands for w_j equal ones, w = ``multiplicities``, whose sum is t. A
-    column of exponentials has a sum with the constant term t, so that p must not divide t.
+    Tokens are kept divided by ε, so the scores are h times what the matrices say, and their
+    exponentials are power series, with factorials of numbers below ``length`` as denominators: so
+    ``length`` must be less than p. A column of exponentials has a sum with the constant term t, so
+    that p must not divide t.
     """
 
     prime: int
@@ -273,10 +271,11 @@ class PowerSeries(NumberSystem):
         return series.left_shift(1).truncate(self.length)
 
     def _exponential(self, series: Any) -> Any:
-        """Return e^Z modulo h^length for a series Z without constant term, a polynomial of FLINT.
+        """Return e^Z modulo h^length for a series Z without constant term, by Newton's iteration E
+        ← E(1 + Z − log E).
 
-        It is found by Newton's iteration E ← E(1 + Z − log E), which doubles the number of correct
-        terms: if E = e^Z(1 + δ), the new E is e^Z(1 + δ)(1 − log(1 + δ)) = e^Z(1 + O(δ²)).
+        It doubles the number of correct terms: if E = e^Z(1 + δ), the new E is e^Z(1 + δ)(1 − log(1
+        + δ)) = e^Z(1 + O(δ²)).
         """
         one = flint.nmod_poly([1], self.prime)
         # E, correct in its first ``precision`` terms: at first the constant term, 1
@@ -294,10 +293,11 @@ class PowerSeries(NumberSystem):
 def _scores_pullback(
     normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
 ) -> list[list[Any]]:
-    """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z.
+    """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z: σ_ji
+    (G_ji − Σ_m σ_mi G_mi).
 
-    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji), also where
-    some tokens stand for several equal ones; column i has the scores of token i.
+    Indeed ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji), also where some tokens stand for several equal ones;
+    column i has the scores of token i.
     """
     pulled_back_columns = []
     sigma_columns = zip(*normalized, strict=True)
@@ -313,21 +313,19 @@ def _scores_pullback(
 
 @dataclass(frozen=True, slots=True)
 class NetworkWeights:
-    """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
-
-    O is the output matrix of a trained head, whose value matrix is the product OV. ``layers[k][h]``
-    has the matrices of head h of layer k, both from 0, by their letters.
+    """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q, by
+    their letters. With the output matrix O of a trained head its value matrix is OV.
     """
 
+    # layers[k][h] has the matrices of head h of layer k, both from 0
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
 
     @classmethod
     def read(
         cls, shape: NetworkSizes, parameters: Sequence[Any], numbers: NumberSystem
     ) -> NetworkWeights:
-        """Return the weights whose entries are the parameters, as matrices over ``numbers``.
-
-        The parameters are the entries of ``shape.parameter_matrices()`` in turn, each row by row.
+        """Return the weights over ``numbers`` whose entries are the parameters: the entries of
+        ``shape.parameter_matrices()`` in turn, each row by row.
         """
         if len(parameters) != shape.parameter_count:
             message = f"are {shape.parameter_count} numbers, not {len(parameters)}"
@@ -355,9 +353,8 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient with respect to the parameters, given that for all A and OV.
-
-        The entries are in the order of :meth:`read`; those for O stand before those for V.
+        """Return the gradient with respect to the parameters, from the gradient with respect to all
+        A and OV, in the order of :meth:`read`; O stands before V.
         """
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
@@ -367,11 +364,11 @@ class NetworkWeights:
         return entries
 
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
-        """Return the gradient with respect to the matrices of :attr:`layers`, in the same form.
+        """Return the gradient with respect to the matrices of :attr:`layers`, in the same form,
+        from the gradient with respect to all A and W = OV (W = V without O).
 
-        ``gradient`` is that with respect to all A and W = OV (W = V without O). Write dZ for the
-        matrix of the derivatives with respect to the entries of Z. For A = KᵀQ and W = OV the chain
-        rule gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        Write dZ for the matrix of the derivatives with respect to the entries of Z. For A = KᵀQ and
+        W = OV the chain rule gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -443,9 +440,6 @@ def gradient(
 ) -> list[LayerMatrices]:
     """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, in the form of the
     network.
-
-    After the step of a layer, from the last one to the first, G is the covector on the tokens that
-    enter this layer.
     """
     entering = _all_tokens(network, X, numbers, skip).entering
     layers: list[LayerMatrices] = []
@@ -459,6 +453,7 @@ def gradient(
             # the layer adds Y itself
             by_tokens.append(G)
         layers.append(tuple(by_weights))
+        # the covector on the tokens that enter this layer
         G = reduce(add, by_tokens)
     return layers[::-1]
 
@@ -466,9 +461,8 @@ def gradient(
 def gradients_at(
     point: NetworkWeights, shape: NetworkSizes, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ with respect to the parameters at ``point``, without end.
-
-    Each has random inputs X with ``tokens`` columns, and a random covector G on their images.
+    """Yield gradients of ⟨G, output(X)⟩ with respect to the parameters at ``point``, without end,
+    with random inputs X of ``tokens`` columns and a random covector G.
     """
     weights = point.network()
     while True:
@@ -483,9 +477,8 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
 
 
 def virtual_weights(network: Network) -> list[MatrixLike]:
-    """Return the list A'_1, …, A'_l, M of virtual weights of a network with one head per layer.
-
-    They are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
+    """Return the list A'_1, …, A'_l, M of virtual weights of a network with one head per layer:
+    A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
     # M_1 is the identity
     (first,), *later_layers = network
@@ -514,12 +507,13 @@ def virtual_weights_at(shape: NetworkSizes, parameters: Sequence[int]) -> Virtua
 def pullback(
     head: HeadMatrices, Y: MatrixLike, sigma: MatrixLike, G: MatrixLike, numbers: NumberSystem
 ) -> tuple[HeadMatrices, MatrixLike]:
-    """Return the pullbacks to (A, V) and to Y of a covector G on the output VYσ(Z) of a head.
+    """Return the pullbacks to (A, V) and to Y of a covector G on the output VYσ(Z) of a head, where
+    Z = YᵀAY and ``sigma`` is σ(Z).
 
-    Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). Write dV for the pullback of G
-    to V, and so on. By the product rule dV = G(Yσ)ᵀ and, for Γ = VᵀG, dσ = YᵀΓ, from which the
-    number system finds dZ. Then dA = Y dZ Yᵀ. The summands of dY = Γσᵀ + AY dZᵀ + AᵀY dZ come from
-    the factor Y of the output, and from the first and the second factor Y of Z.
+    Write dV for the pullback of G to V, and so on. By the product rule dV = G(Yσ)ᵀ and, for Γ =
+    VᵀG, dσ = YᵀΓ, from which the number system finds dZ. Then dA = Y dZ Yᵀ. The summands of dY =
+    Γσᵀ + AY dZᵀ + AᵀY dZ come from the factor Y of the output, and from the first and the second
+    factor Y of Z.
     """
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)

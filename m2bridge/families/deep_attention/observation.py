@@ -170,9 +170,8 @@ class ObservedNetwork(Observed):
         return f"{words}: {finding.known} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
-        """Return the integers from which values follow, such as ranks, by their names.
-
-        If several observables have a number of one name, it is that of the last.
+        """Return the integers from which values follow, such as ranks, by their names; of several
+        with one name the last.
         """
         numbers: dict[str, Any] = {}
         for finding in self.findings.values():
@@ -232,11 +231,11 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
 def observe_part(
     network: NetworkSizes, observables: Collection[str], *, certified: bool = False
 ) -> ObservedNetwork | None:
-    """Compute the observables of a network; when a limit is reached, only those before it.
+    """Compute the observables of a network; when a limit is reached, only those before it. One that
+    cannot be computed has the reason as its method.
 
-    An observable that cannot be computed has the reason as its method. A certificate, of the
-    observables that a checker recomputes, is whole or does not exist: errors and limits are raised.
-    It is ``None`` if a checker recomputes none of them.
+    A certificate, of the observables that a checker recomputes, is whole or does not exist: errors
+    and limits are raised. It is ``None`` if a checker recomputes none of them.
     """
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
@@ -285,11 +284,8 @@ def _check_entries(rows: int, columns: int) -> None:
 
 
 def _attention_matrices(computation: Computation) -> ComputedValue:
-    """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
-
-    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point.
-    A rank is at most the dimension of the d × d matrices of rank at most a. It is found once for
-    all heads of a layer, which have one size.
+    """Compute the dimension of the attention matrices KᵀQ of all heads of all layers, the sum of
+    the ranks of the differential of (K, Q) ↦ KᵀQ at a random point.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
@@ -314,10 +310,8 @@ def _attention_matrices(computation: Computation) -> ComputedValue:
 
 
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
-    """Compute the dimension of the virtual weights.
-
-    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), which has a row
-    of derivatives for each parameter.
+    """Compute the dimension of the virtual weights: the rank of the differential of (A, V) or (K,
+    Q, V) ↦ (A'_1, …, A'_l, M), with a row of derivatives for each parameter.
     """
     if not network.is_plain:
         raise MethodUnavailableError(
@@ -334,11 +328,11 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
 
 
 def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
-    """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i.
+    """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i: f(x + 1) −
+    f(x − 1).
 
     As functions of parameter i alone, the entries have degree at most 2, because a matrix V occurs
-    twice in A'_k = M_kᵀ A_k M_k, and K, Q or A once. The derivative of such a polynomial f at x is
-    (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
+    twice in A'_k = M_kᵀ A_k M_k, and K, Q or A once. The factor 2 does not change ranks.
     """
     numbers = Residues(LARGE_PRIME)
     # the matrices A'_1, …, A'_l, M after a step of 1, and after a step of −1
@@ -356,9 +350,8 @@ def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
 def _value_of_rank(
     rank: int, upper: int, method: str, numbers: Mapping[str, Any] | None = None
 ) -> ComputedValue:
-    """Return a dimension by a rank modulo a prime: exact if the rank is the upper bound.
-
-    ``numbers`` for a certificate are the rank and the upper bound, unless they are given.
+    """Return a dimension by a rank modulo a prime: exact if the rank is the upper bound. By default
+    these two are the numbers for a certificate.
     """
     # ContradictionError if the rank is above the upper bound
     bounds = intersect_bounds(
@@ -376,10 +369,9 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
 
     With several heads or skip connections the lower bound is the rank of the whole differential.
-    Otherwise one block decides, a network with at most two inputs and one output (theorem-block):
-    if the kernel of its differential has only the dimension that it always has, ``unseen``, the
-    lower bound is the dimension of the functions. If the kernel is larger, the bound is 0: the rank
-    of the block may then be more than the dimension.
+    Otherwise one block decides (theorem-block): if the kernel of its differential has only the
+    dimension that it always has, ``unseen``, the lower bound is the dimension of the functions. If
+    the kernel is larger, the bound is 0: the rank of the block may then be more than the dimension.
     """
     upper = certified_bound(network)
     # the lower bound for one token of softmax, where every matrix of bounded rank is a function
@@ -408,8 +400,8 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
 def _normal_form(computation: Computation) -> ComputedValue:
     """Compute whether the function of plain lightning attention is P(XXᵀ)X with P = MQ.
 
-    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, those after it are V_k YYᵀ A_k Y,
-    which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
+    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, the tokens after it are V_k YYᵀ A_k
+    Y, which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
     replaces Q by Q S Qᵀ A'_k Q.
     """
     network = computation.network
@@ -438,10 +430,8 @@ def _normal_form(computation: Computation) -> ComputedValue:
 
 
 def _scalings_keep_the_function(computation: Computation) -> ComputedValue:
-    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
-
-    If it does, the function of the network is kept. In lightning attention the function is kept if
-    V and A occur equally often in each word of it. For softmax it is changed.
+    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer, and
+    so of the network: in lightning attention if V and A occur equally often in each word of it.
     """
     network = computation.network
     if network.softmax:
@@ -465,11 +455,8 @@ def _scalings_keep_the_function(computation: Computation) -> ComputedValue:
 
 
 def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
-    """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
-
-    The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
-    two balls of an entry are disjoint, the functions differ; balls never show that they are equal.
-    Of many tokens the last ones are equal.
+    """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function: the
+    outputs at one rational point are in disjoint balls. Balls never show that they are equal.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
@@ -497,10 +484,8 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
 
 
 def _unseen_weights(computation: Computation) -> ComputedValue:
-    """Compute the dimension of generic fibres of the map from all A and V to the functions.
-
-    It is the dimension of the variety of all A and V, where A has rank at most a_k, less the
-    dimension of the functions, with the method and the numbers of the latter.
+    """Compute the dimension of generic fibres of the map from all A and V to the functions: the
+    dimension of all A and V, rk A ≤ a_k, less the dimension of the functions, with its method.
     """
     network = computation.network
     functions = computation.dimension
@@ -521,10 +506,9 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
 
 
 def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
-    """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling.
-
-    It is the dimension of the virtual weights, less that of the functions and less l, the dimension
-    of the torus of scalings; not known if one of the two dimensions is a lower bound only.
+    """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling:
+    the difference of the dimensions of virtual weights and functions, less l for the torus of
+    scalings.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -546,7 +530,7 @@ def _fibre_numbers(computation: Computation) -> dict[str, int]:
 
     The virtual weights are an irreducible subset of E, dense in E if they have its dimension. So
     the fibre in E contains the fibre in the virtual weights, and has the same dimension in that
-    case. ContradictionError is raised if the dimensions do not agree with that.
+    case; else ContradictionError.
     """
     network = computation.network
     fibre = computation.fibre
@@ -577,9 +561,8 @@ def _fibre(computation: Computation, number: str) -> ComputedValue:
 
 
 def _fibre_is_one_point(computation: Computation) -> ComputedValue:
-    """Compute whether the fibre in the virtual weights, up to scalings, is one point.
-
-    It is one if the larger fibre in E is one simple point; it is not if its dimension is positive.
+    """Compute whether the fibre in the virtual weights, up to scalings, is one point: yes if the
+    larger fibre in E is one simple point, no if its dimension is positive.
     """
     numbers = _fibre_numbers(computation)
     if (numbers["dimension"], numbers["degree"]) == (0, 1):

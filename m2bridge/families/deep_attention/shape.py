@@ -339,12 +339,12 @@ def virtual_dimension(shape: NetworkSizes) -> int:
 
 
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
-    """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
+    """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``:
+    the sum for M, of rank s_{l+1}, for the subspaces W_k, and for all A'_k.
 
     For k ≥ 2, W_k is the space of dimension s_k that is spanned by the rows of M and the rows and
-    columns of A'_k, …, A'_l, and W_1 is the whole space; so W_{l+1} ⊆ … ⊆ W_1, and A'_k is in
-    W_k ⊗ W_k. The dimension is the sum of those of M, of rank s_{l+1}, of the subspaces W_k, and of
-    all A'_k.
+    columns of A'_k, …, A'_l, and W_1 is the whole space; so W_{l+1} ⊆ … ⊆ W_1, and A'_k is in W_k ⊗
+    W_k.
     """
     n = shape.widths[0]
     spans = shape.span_dimensions
@@ -372,11 +372,12 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 
 
 def determined_dimension(network: NetworkSizes) -> int:
-    """Return the dimension of what functions of a plain network determine of the virtual weights.
+    """Return the dimension of what functions of a plain network determine of the virtual weights:
+    their own dimension if the kernel of the block is only ``kernel_dimension`` (theorem-block),
+    else an upper bound.
 
-    It is that of the functions if the kernel of the differential of the block is only
-    ``kernel_dimension`` (theorem-block), and else an upper bound. Functions of lightning attention
-    are kept by one scaling for each layer. Softmax of t ≥ 2 tokens determines all.
+    Functions of lightning attention are kept by one scaling for each layer. Softmax of t ≥ 2 tokens
+    determines all.
     """
     if network.softmax:
         return virtual_dimension(network)
@@ -384,11 +385,11 @@ def determined_dimension(network: NetworkSizes) -> int:
 
 
 def base_changes(network: NetworkSizes) -> int:
-    """Return the dimension of Π GL(d_i) over the hidden widths with d_i ≤ d_{i−1}.
+    """Return the dimension of Π GL(d_i) over the hidden widths with d_i ≤ d_{i−1}, others being
+    left out.
 
     GL(d_i) acts on the outputs of layer i and inversely on the inputs of layer i + 1, freely where
-    the outputs of layer i span their space, as they do for these widths. Other widths are left out,
-    also where their group acts freely.
+    the outputs of layer i span their space, as they do for these widths.
     """
     # A skip connection is the identity, which no other base keeps.
     if network.skip:

@@ -96,18 +96,16 @@ def failing(statement: Stated, network: NetworkSizes) -> list[str]:
 
 
 def equation_14(network: NetworkSizes) -> int:
-    """Predict the dimension of lightning attention: the number of Eq. 16, less l for the scalings.
-
-    For a single layer it is the number of Corollary 3.3.
+    """Predict the dimension of lightning attention: the number of Eq. 16, less l for the scalings;
+    for a single layer it is the number of Corollary 3.3.
     """
     return equation_16(network) - network.layers
 
 
 def equation_16(network: NetworkSizes) -> int:
-    """Predict δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ.
-
-    It is the dimension of M, of rank at most δ, plus those of the attention matrices of all layers.
-    Without hidden layers M is any matrix.
+    """Predict δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ:
+    the dimension of M, plus the dimensions of the attention matrices. Without hidden layers M is
+    any matrix.
     """
     first, *hidden, last = network.widths
     if hidden:
@@ -128,17 +126,15 @@ def attention_matrices(network: NetworkSizes) -> int:
 
 
 def fibre_dimension(network: NetworkSizes) -> int:
-    """Predict the dimension of the fibres among all matrices, up to scalings (proposition-fibres).
-
-    For each layer after ``whole_layers`` the skew-symmetric part of a d_0 × d_0 matrix is free.
+    """Predict the dimension of the fibres among all matrices (proposition-fibres): for each layer
+    after ``whole_layers`` the skew-symmetric part of a d_0 × d_0 matrix is free.
     """
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
 
 def virtual_fibre_dimension(network: NetworkSizes) -> int:
-    """Predict the dimension of the virtual weights with a given function, up to scalings.
-
-    The functions have the dimension ``determined_dimension`` by Theorem L.
+    """Predict the dimension of the virtual weights with a given function, up to scalings, by
+    Theorem L.
     """
     return virtual_dimension(network) - determined_dimension(network) - network.layers
 
@@ -172,11 +168,11 @@ def dimension_of_separate_heads(network: NetworkSizes) -> int:
 
 
 def fibre_degree(network: NetworkSizes) -> int:
-    """Predict the number of linear spaces of which a fibre consists, up to scalings.
+    """Predict the number of linear spaces of which a fibre consists, up to scalings: one, unless M
+    = h mᵀ has rank one.
 
-    It is one, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
-    xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space
-    (proposition-fibres).
+    Then m can be exchanged with a linear factor of xᵀA_l x, the quadratic form of the last layer,
+    and each such factor gives one more space (proposition-fibres).
     """
     rank_of_M = min(network.widths)
     if rank_of_M > 1:
@@ -223,9 +219,8 @@ def _stated(
     *hypotheses: str,
     meaning: tuple[str, ...] | None = None,
 ) -> Stated:
-    """Return the statement with this key and part in ``words.toml``, and these hypotheses.
-
-    Nothing is predicted without those of ``meaning``; without all ``hypotheses`` if it is left out.
+    """Return the statement with this key and part in ``words.toml``, and these hypotheses; nothing
+    is predicted without the ones of ``meaning``, by default all.
     """
     predicted = Predicted(formula, All(hypotheses if meaning is None else meaning))
     words = WORDS.fields(key, part)

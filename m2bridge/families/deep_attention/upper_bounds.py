@@ -50,18 +50,15 @@ def upper_bounds(network: NetworkSizes) -> tuple[Bounds, ...]:
 
 
 def certified_bound(network: NetworkSizes) -> int:
-    """Return the least of the bounds of release 1.0, which certificates have as ``upper_bound``.
-
-    Certificates of 1.0 are verified by all releases 1.x, so that a later bound cannot take its
-    place.
+    """Return the least of the bounds of release 1.0, which certificates have as ``upper_bound``:
+    all releases 1.x verify them, so a later bound cannot take its place.
     """
     return min(map(_value, _bounds_of_certificates(network)))
 
 
 def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
-    """Yield the upper bounds of release 1.0 that apply to a network.
-
-    One of them is by the structure of the network, the other is the number of coefficients.
+    """Yield the upper bounds of release 1.0: by the structure of the network, and the number of
+    coefficients.
     """
     if network.softmax and network.t == 1:
         yield Bounds.at_most(
@@ -93,19 +90,18 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
 
 
 def layered_bound(network: NetworkSizes) -> Bounds:
-    """Return the upper bound for the dimension that is proved layer by layer (proposition-heads).
-
-    It is the sum over all layers of the least upper bound, less the changes of base between them.
+    """Return the sum over all layers of the least upper bound, less the changes of base between
+    them (proposition-heads).
     """
     return _sum_over_layers(network, base_changes(network))
 
 
 def bound_by_bases(network: NetworkSizes) -> Bounds:
-    """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases).
+    """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases), for
+    several layers of several heads without skip connections.
 
-    It is about several layers, of several heads, without skip connections. Hidden widths are
-    reduced to what heads can fill and read, which keeps the functions. Then a change of base acts
-    freely wherever general outputs of a layer span its hidden space.
+    Hidden widths are reduced to what heads can fill and read, which keeps the functions. Then a
+    change of base acts freely wherever general outputs of a layer span its hidden space.
     """
     # All outputs of a layer of lightning attention from width d lie in a space of dimension d · d²,
     # since they depend on V_h and A_h by Σ_h V_h ⊗ A_h alone.
@@ -162,9 +158,8 @@ def _less_base_changes(bases: int) -> str:
 
 
 def _bounds_of_layer(network: NetworkSizes, layer: SizesOfLayer) -> Iterator[Bounds]:
-    """Yield upper bounds for the dimension of the functions of one layer (proposition-heads).
-
-    The matrix of q_h is the symmetric part of A_h, and has rank at most 2a.
+    """Yield upper bounds for the dimension of the functions of one layer (proposition-heads); the
+    matrix of q_h, the symmetric part of A_h, has rank at most 2a.
     """
     d, after, a = layer
     heads = network.heads
@@ -193,10 +188,7 @@ def _bounds_of_layer(network: NetworkSizes, layer: SizesOfLayer) -> Iterator[Bou
 
 def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
     """Return the dimension of the tensors Σ_h V_h ⊗ A_h, or Σ_h V_h ⊗ q_h, on which a layer
-    depends.
-
-    V_h is in a vector space of dimension ``values``, and A_h or q_h in one of dimension
-    ``attention``.
+    depends, from the dimensions of the spaces of V_h and of A_h or q_h.
     """
     rank = min(heads, values, attention)
     tensors = determinantal_dimension(values, attention, rank)
@@ -206,10 +198,10 @@ def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
 def _bound_by_quadrics(heads: int, d: int) -> Bounds:
     """Return the upper bound for a layer with one output and several tokens, by quadratic forms.
 
-    The row Σ_h v_h S A_h is linear in S, with rows v_h, and so determined by all S = uuᵀ. Then its
-    d entries are quadratic forms in u, which vanish where all v_h u do: on a space of codimension
-    c, a point of a Grassmannian of dimension c(d − c). The forms that vanish on it are a vector
-    space, of the same dimension as the set of all forms of rank at most c.
+    The row Σ_h v_h S A_h is linear in S, so determined by all S = uuᵀ. Then its d entries are
+    quadratic forms in u, which vanish where all v_h u do: on a space of codimension c, a point of a
+    Grassmannian of dimension c(d − c). The forms that vanish on it are a vector space, of the same
+    dimension as the set of all forms of rank at most c.
     """
     codimension = min(heads, d)
     grassmannian = codimension * (d - codimension)
@@ -219,14 +211,14 @@ def _bound_by_quadrics(heads: int, d: int) -> Bounds:
 
 
 def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
-    """Return a lower bound for the dimension of exchanges of values, for d' = 1 and several tokens.
+    """Return a lower bound for the dimension of exchanges of values, for d' = 1, several tokens and
+    A_h of rank ``alpha``; 0, which says nothing, for more than d heads.
 
-    The layer is Σ_h v_h S A_h, with rows v_h, and A_h of rank ``alpha``. For heads i < j and a row
-    w an exchange is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel of the
-    differential, because v_i S v_jᵀ = v_j S v_iᵀ. For w in the row spaces of A_i and of A_j, whose
-    intersection has at least 2α − d dimensions, it is tangent to the matrices of this rank, as all
-    rows of Ȧ_i and Ȧ_j are multiples of w. With at most d heads generic v_h are independent, and so
-    are these vectors for all pairs of heads. With more heads nothing is said: 0.
+    For heads i < j with rows v_i, v_j and a row w an exchange is the tangent vector Ȧ_i = v_jᵀw,
+    Ȧ_j = −v_iᵀw. It is in the kernel of the differential, because v_i S v_jᵀ = v_j S v_iᵀ. For w in
+    the row spaces of A_i and of A_j, whose intersection has at least 2α − d dimensions, it is
+    tangent to the matrices of this rank. With at most d heads generic v_h are independent, and so
+    are these vectors for all pairs of heads.
     """
     if heads > d:
         return 0
@@ -235,10 +227,8 @@ def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
 
 
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
-    """Return an upper bound for the dimension by the ranks of all A, and β_k of all V.
-
-    Hidden widths that heads do not use are left out first. One scaling of A against V is subtracted
-    for each head of lightning attention, and the changes of base where they act freely.
+    """Return an upper bound for the dimension by the ranks of all A, and β_k of all V, without
+    hidden widths that heads do not use, less scalings and changes of base that act freely.
     """
     reduced_network, betas = without_unused_width(network, betas)
     # the dimension of A and V of one head of each layer
@@ -262,11 +252,10 @@ def without_unused_width(
 ) -> tuple[NetworkSizes, list[int]]:
     """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
 
-    A hidden width is reduced to what heads can fill and read (lemma-unused-width in
-    docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
-    dimension Hβ, and each of the H heads of the next layer depends on 2α + β linear forms of it,
-    those in the rows and columns of A, and in the rows of V. With skip connections the tokens
-    themselves pass, and all widths stay.
+    H heads with values of rank β fill a space of dimension Hβ, and each of the H heads of the next
+    layer reads 2α + β linear forms of it, in the rows and columns of A and the rows of V
+    (lemma-unused-width in docs/weights-mathematics.md). With skip connections the tokens themselves
+    pass, and all widths stay.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
@@ -284,10 +273,9 @@ def without_unused_width(
 
 
 def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether it is known that changes of base between layers act freely on the functions.
-
-    They do if in each layer k but the last the columns of generic V of all heads, of rank β_k, span
-    the hidden space: a change of base that keeps all of these V is the identity.
+    """Return whether it is known that changes of base act freely: in each layer but the last the
+    columns of generic V of all heads, of rank β_k, span the hidden space, so that a change of base
+    which keeps them is the identity.
     """
     hidden_widths = network.widths[1:-1]
     pairs = zip(betas[:-1], hidden_widths, strict=True)
@@ -297,9 +285,9 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether :func:`bound_by_ranks` is known to be the dimension in characteristic 0.
 
-    Theorem H, in docs/deep-attention.md, is about t ≥ 2 tokens and one of these cases: softmax with
-    skip connections; softmax with at most one hidden width, which is at most d_0, d_l and all Hβ_k;
-    one layer of lightning attention with several heads and enough inputs.
+    Theorem H is about t ≥ 2 tokens and one of these cases: softmax with skip connections; softmax
+    with at most one hidden width, which is at most d_0, d_l and all Hβ_k; one layer of lightning
+    attention with several heads and enough inputs.
     """
     # the theorem is about several tokens: the outputs at one token do not separate heads
     if network.t == 1:
@@ -323,10 +311,9 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
 def coefficient_count(network: NetworkSizes) -> int:
     """Return an upper bound for the number of coefficients of a function of lightning attention.
 
-    With one token the function is a form of degree 3^l in d_0 variables for each output. With
-    several it is P(XXᵀ)X, where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric
-    matrix. With skip connections all lower degrees occur too, but the constant part is the
-    identity.
+    With one token it is a form of degree 3^l in d_0 variables for each output. With several it is
+    P(XXᵀ)X, where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric matrix. With skip
+    connections all lower degrees occur too, but the constant part is the identity.
     """
     n, *_, outputs = network.widths
     degree = int(3**network.layers)

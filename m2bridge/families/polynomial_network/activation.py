@@ -76,9 +76,8 @@ def read_activation(text: str) -> tuple[int, ...]:
 
 
 def checked_activation(values: object) -> tuple[int, ...]:
-    """Return the coefficients a_0, …, a_r of an activation that is not a power, with a_r not zero.
-
-    ``values`` are coefficients a_0, a_1, …, or a text as :func:`read_activation` takes it.
+    """Return the coefficients a_0, …, a_r, a_r ≠ 0, of an activation that is not a power, from
+    coefficients or a text as :func:`read_activation` takes it.
     """
     if isinstance(values, str):
         try:
@@ -308,10 +307,8 @@ class ActivatedNetwork(PolynomialNetwork):
 
 
 def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] | None:
-    """Return the degrees of monomials that can occur in the outputs.
-
-    ``None`` if the largest of them is above MAX_LISTED_DEGREE. The degrees after an activation are
-    the sums of e degrees before it, for each exponent e that occurs in the activation.
+    """Return the degrees of monomials that can occur in the outputs; ``None`` if the largest of
+    them is above MAX_LISTED_DEGREE.
     """
     largest = (len(activation) - 1) ** (layers - 1)
     if largest > MAX_LISTED_DEGREE:
@@ -323,7 +320,8 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
 # The parts of a network with equally many layers have the same degrees.
 @lru_cache(maxsize=16)
 def _degrees_after_layers(layers: int, exponents: tuple[int, ...]) -> frozenset[int]:
-    """Return the degrees of monomials in the outputs, for the exponents of the activation.
+    """Return the degrees of monomials in the outputs, for the exponents of the activation: after it
+    they are the sums of e degrees before it, for each exponent e.
 
     A set of degrees is kept as an integer whose bit e is 1 if e is in the set: all degrees of the
     set, each plus b, are this integer shifted by b.
@@ -351,10 +349,8 @@ def _set_bits(bits: int) -> list[int]:
 
 
 def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float = inf) -> int:
-    """Return the number of coefficients of all outputs at the monomials of these degrees.
-
-    If there are more than ``most``, the result is only some number above ``most``, perhaps smaller
-    than theirs.
+    """Return the number of coefficients of all outputs at the monomials of these degrees, or, if it
+    is above ``most``, some number above ``most``.
     """
     inputs, outputs = widths[0], widths[-1]
     count = 0
@@ -366,11 +362,9 @@ def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float
 
 
 def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
-    """Return the least bound for the dimension that holds for this activation polynomial.
-
-    It is the least of these: the bounds 2, 5 and 6 of theorem-network-bounds, the number of
-    weights, the sum of the bounds of two parts, the bound by the terms of one degree, and that of
-    lemma-odd-cubic.
+    """Return the least bound for the dimension that holds for this activation polynomial: of the
+    bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the bounds of two
+    parts, the bound by the terms of one degree, and lemma-odd-cubic.
     """
 
     @cache
@@ -386,9 +380,8 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
 
 
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
-    """Yield the number of weights, and the number of coefficients of all degrees that can occur.
-
-    The number of coefficients is left out where it is above the number of weights, or not known.
+    """Yield the number of weights, and the number of coefficients of all degrees that can occur,
+    unless it is above the number of weights, or not known.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
@@ -403,12 +396,13 @@ def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bou
 def _bounds_by_degrees(
     widths: Widths, activation: Sequence[int], characteristic: int
 ) -> Iterator[Bounds]:
-    """Yield the bounds by the terms of one degree, for networks with one hidden layer.
+    """Yield the bounds by the terms of one degree, for networks with one hidden layer; else
+    nothing.
 
-    The terms of degree e of the functions are those of a network whose activation is the power e.
-    So the dimension is at most that of such networks, plus the number of all other coefficients.
-    For widths (2, 3, 2) and σ = ax³ + bx lemma-odd-cubic has the bound 11, because of an equation
-    between the terms of degrees 1 and 3. Nothing is yielded for more hidden layers, or none.
+    The terms of degree e of the functions belong to a network whose activation is the power e. So
+    the dimension is at most the dimension of such networks, plus the number of all other
+    coefficients. For widths (2, 3, 2) and σ = ax³ + bx lemma-odd-cubic has the bound 11, because of
+    an equation between the terms of degrees 1 and 3.
     """
     if len(widths) != 3:
         return
@@ -426,11 +420,8 @@ def _bounds_by_degrees(
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds for the dimension of the functions that use those of smaller networks.
-
-    No torus is known that rescales hidden neurons and keeps the function, so the bounds of the
-    parts of a composition are added and nothing is subtracted. ``least`` is the function that
-    returns the least bound for given widths.
+    """Yield the bounds that use the bounds ``least`` of smaller networks. No torus is known that
+    rescales hidden neurons and keeps the function, so the bounds of two parts are added.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):

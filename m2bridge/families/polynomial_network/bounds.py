@@ -27,8 +27,7 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
     """Return the dimension of the orbits of the gauge group on generic weights.
 
     For r ≥ 2 the group is the torus that rescales the hidden neurons, which acts freely where no
-    weight is zero. For r = 1 it is Π GL(d_i) over the hidden layers, and the dimension of an orbit
-    is that of the group less that of the stabilizer of a point.
+    weight is zero. For r = 1 it is Π GL(d_i) over the hidden layers, with a stabilizer.
     """
     hidden = widths[1:-1]
     if degree > 1:
@@ -39,15 +38,10 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
 def _stabilizer_dimension(widths: Widths) -> int:
     """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
-    Generic matrices W_1, …, W_l are a representation of a quiver of type A, a direct sum of
-    intervals [a, b] with multiplicities m_ab. An interval is one-dimensional at the layers a to b,
-    from 0 for the inputs to l, and zero elsewhere.
-
-    g is in the stabilizer if g − 1 is an endomorphism of the representation that vanishes on inputs
-    and outputs; so the stabilizer has the dimension of the space of these endomorphisms, in which
-    the invertible 1 + f are open. A homomorphism from [a, b] to [c, d] is a number if
-    c ≤ a ≤ d ≤ b, else zero. It lives on the layers a to d, so it vanishes on inputs and outputs if
-    these are hidden.
+    Generic W_1, …, W_l are a representation of a quiver of type A, a direct sum of intervals [a, b]
+    with multiplicities m_ab, one-dimensional at the layers a to b, of 0 for the inputs to l. g is
+    in the stabilizer if g − 1 is an endomorphism that vanishes on inputs and outputs; the
+    invertible 1 + f are open in the space of these.
     """
     last = len(widths) - 1
     intervals = _multiplicities_of_intervals(widths)
@@ -63,10 +57,8 @@ def _stabilizer_dimension(widths: Widths) -> int:
 
 
 def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
-    """Return the multiplicity m_ab > 0 of each interval [a, b] in generic matrices W_1, …, W_l.
-
-    The rank of the product of the W_i from layer a to layer b is the number of intervals that
-    contain a to b; so the multiplicities follow from these ranks.
+    """Return the multiplicity m_ab > 0 of each interval [a, b] in generic matrices W_1, …, W_l;
+    they follow from the ranks of products of W_i, the numbers of intervals that contain a to b.
     """
     last = len(widths) - 1
 
@@ -87,9 +79,8 @@ def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
-    """Return the least of the ten upper bounds for the dimension, with its reason in words.
-
-    For r = 1 bound 3 is the dimension. Bound 10 is proved in characteristics other than 2.
+    """Return the least of the ten upper bounds for the dimension, with its reason in words; for r =
+    1 bound 3 is the dimension, and bound 10 is proved in characteristics other than 2.
     """
     if degree == 1:
         rank = min(widths)
@@ -115,7 +106,7 @@ def bounds_by_few_inputs_or_outputs(
 
     Bound 5, for d_1 < d_0: a function depends on d_1 linear forms of the inputs only. The space
     that they span is a point of a Grassmannian of dimension d_1(d_0 − d_1), and given this space
-    the function is that of a network with d_1 inputs. Bound 6, for d_{l−1} < d_l: likewise for the
+    the function belongs to a network with d_1 inputs. Bound 6, for d_{l−1} < d_l: likewise for the
     space of dimension at most d_{l−1} that the outputs span.
     """
     inputs, first_hidden = widths[:2]
@@ -135,7 +126,7 @@ def bounds_by_few_inputs_or_outputs(
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
+    """Yield the bounds 4 to 6, which use the least bounds of smaller networks.
 
     Bound 4: at a hidden layer the network is the composition of two parts. A torus, with as many
     dimensions as the layer has neurons, rescales the outputs of the first part against the inputs
@@ -154,11 +145,10 @@ def _bounds_by_orthogonal_group(
 ) -> Iterator[Bounds]:
     """Yield bound 10 of a network for r = 2, if it has a hidden layer and one output.
 
-    Up to factors of its k last hidden polynomials h_j the function is Σ h_j². The orthogonal group
-    O(k) acts on the functions (h_1, …, h_k) of the network without its last layer and keeps the sum
-    of squares. A matrix fixes (h_1, …, h_k) if it fixes the columns of their coefficients, which
-    span a space of the dimension ρ of the span of the h_j; for general weights this space is not
-    degenerate, so that the stabilizer is O(k − ρ).
+    Up to factors of its k last hidden polynomials h_j the function is Σ h_j², which O(k) keeps. A
+    matrix fixes (h_1, …, h_k) if it fixes the columns of their coefficients, which span a space of
+    the dimension ρ of the span of the h_j; for general weights this space is not degenerate, so
+    that the stabilizer is O(k − ρ).
     """
     *before, k, outputs = widths
     if outputs > 1 or not before:
@@ -172,14 +162,14 @@ def _bounds_by_orthogonal_group(
 
 
 def least_span(widths: Widths) -> int:
-    """Return a lower bound for the dimension of the span of the outputs at general weights, r = 2.
+    """Return a lower bound for the dimension of the span of the outputs at general weights, r = 2;
+    it is exact for at most two layers.
 
-    Outputs are general elements of the span of squares of m polynomials, which are general elements
-    of a space B themselves. So these squares span a space of dimension min(m, dim B²), in
-    characteristics other than 2, where B² is spanned by all products of two elements. If B is the
-    space of all forms of some degree, B² is one, too. In any case dim B² ≥ 2 dim B − 1: the
-    products of elements with different leading monomials have at least as many different ones. For
-    at most two layers the bound is exact.
+    Outputs are general elements of the span of squares of m polynomials, general elements of a
+    space B themselves. So these squares span a space of dimension min(m, dim B²), in
+    characteristics other than 2, where B² is spanned by all products of two elements. If B is all
+    forms of some degree, so is B². In any case dim B² ≥ 2 dim B − 1: products of elements with
+    different leading monomials have at least as many different ones.
     """
     # all functions are polynomials in this number of linear forms, which are independent
     variables = span = min(widths[0], widths[1])
@@ -194,9 +184,8 @@ def least_span(widths: Widths) -> int:
 
 
 def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
-    """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply: no other network is needed.
-
-    The number of coordinates is left out where it is above bound 1 and may have very many digits.
+    """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply; bound 2, the number of
+    coordinates, only where it may be below bound 1, as it can have very many digits.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     gauge = gauge_dimension(widths, degree)
@@ -219,14 +208,12 @@ def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
 
 
 def _equations(widths: Widths, degree: int) -> Iterator[str]:
-    """Yield the reasons why the functions of a network satisfy an equation (bounds 7 and 9).
+    """Yield the reasons why the functions of a network with one hidden layer satisfy an equation
+    (bounds 7 and 9).
 
-    There is one hidden layer: each output is a linear combination of the r-th powers of the same
-    d_1 linear forms.
-
-    Both equations are minors. A matrix is linear in the function, and the functions of the network
-    make its rank smaller than that of general forms; so a minor, of one row more than the smaller
-    rank, vanishes for the network and not for all forms.
+    Both are minors. A matrix is linear in the function, and the functions of the network make its
+    rank smaller than general forms do; so a minor, of one row more than the smaller rank, vanishes
+    for the network and not for all forms.
     """
     inputs, hidden, outputs = widths
     # Bound 7: the catalecticant matrix of a form of degree r has a row for each monomial of degree
@@ -247,10 +234,10 @@ def _equations(widths: Widths, degree: int) -> Iterator[str]:
 def _bounds_by_rational_normal_curves(widths: Widths, degree: int) -> Iterator[Bounds]:
     """Yield bound 8 of a network with one hidden layer and d_1 ≤ d_0 + 2.
 
-    The d_1 linear forms are points of the projective space of dimension N = d_0 − 1, and at most
-    N + 3 general points lie on a rational normal curve. These curves form a family of dimension
-    (N + 3)(N − 1). The r-th powers of the points of one curve span a space of dimension at most
-    r N + 1, as they are forms of degree r N in two variables; the outputs are in this space.
+    The d_1 linear forms are points of the projective space of dimension N = d_0 − 1, and at most N
+    + 3 general points lie on a rational normal curve. These curves form a family of dimension (N +
+    3)(N − 1). The r-th powers of the points of one curve span a space of dimension at most r N + 1,
+    as they are forms of degree r N in two variables; the outputs are in this space.
     """
     inputs, hidden, outputs = widths
     N = inputs - 1

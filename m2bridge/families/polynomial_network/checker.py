@@ -75,20 +75,19 @@ def _weight_count(widths: Sequence[int]) -> int:
 
 
 def expected_dimension(widths: Widths, degree: int) -> int:
-    """The lesser of bounds 1 and 2: weights less hidden neurons, and the number of coordinates.
-
-    Each hidden neuron, a coordinate between two layers, can be scaled without changing φ, so that
-    bound 1 subtracts one dimension for each.
+    """The lesser of bounds 1 and 2: weights less hidden neurons, each of which can be scaled
+    without changing φ, and the number of coordinates.
     """
     hidden_neurons = sum(widths[1:-1])
     return min(_weight_count(widths) - hidden_neurons, _bound_by_coordinates(widths, degree))
 
 
 def _bound_by_coordinates(widths: Widths, degree: int) -> int:
-    """Bound 2, the number of coefficients of d_l forms of degree D in d_0 variables; or only D.
+    """Bound 2, the number of coefficients of d_l forms of degree D in d_0 variables; or only D, if
+    d_0 > 1 and D exceeds the number of weights.
 
-    D = r^(l − 1) is returned if d_0 > 1 and D exceeds the number of weights: the number of
-    coefficients is above D, and may have very many digits. Neither of them is the least bound.
+    The number of coefficients is then above D, and may have very many digits. Neither of them is
+    the least bound.
     """
     inputs, outputs = widths[0], widths[-1]
     form_degree: int = degree ** (len(widths) - 2)
@@ -118,10 +117,8 @@ def upper_bound(widths: Widths, degree: int, *, of_release_1_0: bool = False) ->
 
 
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
-    """Yield the bounds of release 1.0 for the dimension of a network, as far as they apply.
-
-    They are 1, 2 and 4 to 9, with the numbers of theorem-network-bounds, and bound 8 for one case.
-    ``least_bound`` gives the least bound of a smaller network with other widths.
+    """Yield the bounds of release 1.0 that apply: 1, 2 and 4 to 9, with the numbers of
+    theorem-network-bounds, and bound 8 for one case; ``least_bound`` is about other widths.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -171,10 +168,10 @@ def _bounds_by_sums_of_squares(
     """Yield bound 10 for r = 2, one output and at least one hidden layer; else nothing.
 
     The function is Σ c_j h_j² with the k last hidden polynomials h_j, and √c_j h_j are outputs of
-    the network up to this layer. So it is the image of the function (h_1, …, h_k) of that network
-    under h ↦ hᵀh, whose fibres contain orbits of O(k). If the h_j span a space of dimension s, an
-    orbit of h has the dimension of the Stiefel manifold of s orthonormal vectors in k-space,
-    (k − 1) + … + (k − s); with less than s, this number is no larger.
+    the network up to this layer. So it is the image of its function (h_1, …, h_k) under h ↦ hᵀh,
+    whose fibres contain orbits of O(k). If the h_j span a space of dimension s, an orbit of h has
+    the dimension of the Stiefel manifold of s orthonormal vectors in k-space, (k − 1) + … + (k −
+    s); with less than s, this number is no larger.
     """
     if len(widths) < 3 or widths[-1] != 1:
         return
@@ -187,11 +184,10 @@ def _bounds_by_sums_of_squares(
 def _dimension_of_span(widths: Widths) -> int:
     """A lower bound of the dimension of the span of the outputs at general weights, for r = 2.
 
-    The first layer has d_1 general linear forms. Let S be the span of the inputs y of a later layer
-    before they are squared. Squares of general elements of S are independent as long as there are
-    not more than dim S², the products; that is at least 2 dim S − 1, by leading monomials, and it
-    is the number of all forms if S has all forms of its degree in the linear forms of the first
-    layer.
+    Let S be the span of the inputs of a later layer before they are squared. Squares of general
+    elements of S are independent as long as there are not more than dim S², the products; that is
+    at least 2 dim S − 1, by leading monomials, and the number of all forms if S has all forms of
+    its degree in the d_1 general linear forms of the first layer.
     """
     forms = min(widths[0], widths[1])
     dimension = forms
@@ -207,8 +203,8 @@ def _dimension_of_span(widths: Widths) -> int:
 def _has_equation(widths: Widths, degree: int) -> bool:
     """Whether bound 7, 8 or 9 applies: whether the functions are known to satisfy an equation.
 
-    All three bounds need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r
-    of linear forms. With an equation the dimension is less than the number of coordinates.
+    All three need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r of
+    linear forms. With an equation the dimension is less than the number of coordinates.
     """
     if len(widths) != 3:
         return False
@@ -244,8 +240,7 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
 
     Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ with respect to all weights, for an
     input x and a covector g of its own: a combination of rows of the Jacobian matrix of the
-    coordinates of φ. So the rank is at most that of the Jacobian matrix, whatever the random
-    numbers are; with x and g different in each row it is hardly ever less.
+    coordinates of φ, whose rank is at least as large, whatever the random numbers are.
     """
     columns = _weight_count(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:
@@ -263,12 +258,12 @@ def _random_vector(length: int, random: Random) -> Entries:
 
 
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
-    """The derivative of ⟨g, φ(x)⟩ with respect to all weights, modulo PRIME, for random x and g.
+    """The derivative of ⟨g, φ(x)⟩ with respect to all weights, modulo PRIME, for random x and g,
+    the last matrix first, row by row.
 
-    The entries of the last matrix stand first, row by row. Layer i maps its inputs y to z = W_i y,
-    and z^r are the inputs of the next layer, with the derivatives r z^(r−1), the *slopes*. If the
-    derivative with respect to z is the covector g, it is g yᵀ with respect to W_i, and W_iᵀ g with
-    respect to y.
+    Layer i maps its inputs y to z = W_i y, and z^r are the inputs of the next layer, with the
+    derivatives r z^(r−1), the *slopes*. If the derivative with respect to z is the covector g, it
+    is g yᵀ with respect to W_i, and W_iᵀ g with respect to y.
     """
     y = _random_vector(len(matrices[0][0]), random)
     inputs = [y]
@@ -300,10 +295,8 @@ def _dot(row: Sequence[int], column: Sequence[int]) -> int:
 
 
 def expected(certificate: Certificate) -> Content:
-    """The content of a certificate on the expected dimension.
-
-    The dimension is known if its lower bound, a rank, is its upper bound. A rank above a bound
-    refutes a proof or a program, and no certificate.
+    """The content of a certificate on the expected dimension, known if a rank is the upper bound; a
+    rank above a bound refutes a proof or a program, and no certificate.
     """
     widths = tuple(certificate.case["widths"])
     degree = certificate.case["degree"]

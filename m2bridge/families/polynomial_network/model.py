@@ -333,10 +333,8 @@ def _exchange(one: str, other: str) -> dict[str, str]:
 
 
 def layer_chain(network: PolynomialNetwork) -> Chain:
-    """Return the network as a chain of polynomial maps, one for each layer.
-
-    The variables are the inputs x_j, the sums z_k_i of layer k before activation, and the outputs
-    f_i; the parameters of layer k are its weights W_k_i_j.
+    """Return the network as a chain of polynomial maps, one for each layer, in the inputs x_j, the
+    sums z_k_i of layer k before activation, and the outputs f_i; W_k_i_j are parameters.
     """
     from m2bridge.maps.chain import Chain, Layer  # imports SymPy
 
@@ -350,9 +348,8 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
 
 
 def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> PolynomialMap:
-    """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights.
-
-    The activation σ belongs to the layer after it, so that layers compose to the network.
+    """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights; the
+    activation σ belongs to the layer after it, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ  # imports SymPy
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -376,9 +373,8 @@ def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> P
 
 
 def expected_dimension(network: PolynomialNetwork) -> int | None:
-    """Return the lesser of two upper bounds: weights up to scalings, and coordinates.
-
-    ``None`` for an activation that is not a power, for which the statement has no meaning.
+    """Return the lesser of two upper bounds: weights up to scalings, and coordinates; ``None`` for
+    an activation that is not a power.
     """
     if not network.has_power_activation:
         return None

@@ -43,26 +43,21 @@ from m2bridge.statements.statement import Numbers, NumbersByMethod
 
 @dataclass(frozen=True, slots=True)
 class ComputedCases:
-    """The computed part of the theorems for all sizes.
-
-    ``base_locus_empty``: the function of (A, V) is zero only for A = 0 or V = 0; two indices occur,
-    so this is so for every d. ``boundary_family``: the functions of k = e_1 + iεe_2, v = k̄ are
-    real, have no real weights for ε ≠ 0, and tend to the representative of (1, 1, 1); the equation
-    that shows it belongs to the places 1 and 2 of every d ≥ 2. ``polar_degrees``: where points were
-    counted.
-    """
+    """The computed part of the theorems for all sizes; polar degrees where points were counted."""
 
     ideals: BaseIdeals
+    # The function of (A, V) is zero only for A = 0 or V = 0: two indices occur, so for every d.
     base_locus_empty: bool
+    # The functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to
+    # the representative of (1, 1, 1). The equation that shows it belongs to the places 1 and 2 of
+    # every d ≥ 2.
     boundary_family: bool
     polar_degrees: Mapping[LayerSizes, Numbers] = field(default_factory=dict)
 
 
 def base_ideals(*, polar: bool = False) -> ComputedCases:
-    """Compute the thirteen ideals and the two identities, in one run of Macaulay2.
-
-    ``polar`` says whether to count the polar degrees of the sizes :data:`COUNTED`, too. EngineError
-    if Macaulay2 failed or reached a limit.
+    """Compute the thirteen ideals and the two identities, in one run of Macaulay2, and with
+    ``polar`` the polar degrees of the sizes :data:`COUNTED`; EngineError if Macaulay2 failed.
     """
     answer = answer_to(base_ideals_script())
     has_no_real_weights = answer.boolean("family_without_real_points")
@@ -84,12 +79,8 @@ COUNTED = tuple(
 
 @cache
 def base_ideals_script() -> Script:
-    """The Macaulay2 program that computes the fibre ideals of the base cases.
-
-    Its answers are a Gröbner basis under the name of each base case, and three booleans, decided
-    for d = 2, as their equations involve two indices only: ``base_locus_empty``, whether a product
-    l v of two linear forms is zero only if l or v is; ``family_without_real_points`` and
-    ``family_tends_to_the_orbit``, about the family of functions near the boundary.
+    """The Macaulay2 program that computes the fibre ideals of the base cases, and three booleans,
+    decided for d = 2, as their equations involve two indices only.
     """
     cases = []
     for base in BASE_CASES:
@@ -157,9 +148,7 @@ SizeFormula = Callable[[Any, Any, Any, Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class SizeOrbitSets:
-    """The orbits whose fibre is one reduced point, two, or one point that is not reduced
-    (``critical``).
-    """
+    """The orbits whose fibre is one reduced point, two, or one point that is not reduced."""
 
     one_point: isl.Set
     two_points: isl.Set
@@ -168,9 +157,8 @@ class SizeOrbitSets:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
-        """The sets from the fibres over the strata, of lengths "1", "2" or "d".
-
-        ContradictionError if the three kinds of fibres are not all orbits, each once.
+        """The sets from the fibres over the strata, of lengths "1", "2" or "d"; ContradictionError
+        if the three kinds of fibres are not all orbits, each once.
         """
         one_reduced_point = _orbits_with_length("1", strata)
         two_points = _orbits_with_length("2", strata)
@@ -202,9 +190,7 @@ class SizeOrbitSets:
 
     @property
     def symmetric_sizes(self) -> isl.Set:
-        """The sizes a = d' = 1 < d: functions are q ⊗ c, c a symmetric matrix of rank at
-        most two.
-        """
+        """The sizes a = d' = 1 < d: functions are q ⊗ c with c symmetric, of rank at most two."""
         # for d = 1 the fibre is one point, so that the two-to-one sizes among these have d > 1
         return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one_sizes)
 
@@ -213,9 +199,8 @@ class SizeOrbitSets:
         """The orbits of singular points of the closure, as far as they are known.
 
         Where the map is birational a point is smooth exactly if its fibre is one reduced point and
-        the source is smooth there (docs/mathematics.md#theorem-smooth). Where functions are those
-        of symmetric matrices the singular points are the matrices of rank one, if there are
-        tangents that show it.
+        the source is smooth there (docs/mathematics.md#theorem-smooth). For symmetric matrices the
+        singular points are the matrices of rank one, if there are tangents that show it.
         """
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
         # the source is singular at rk A < a < d
@@ -230,12 +215,12 @@ class SizeOrbitSets:
 
     @property
     def sizes_with_small_kernels(self) -> isl.Set:
-        """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
+        """The birational sizes with small kernels at all orbits, zero or of smaller dimension than
+        the codimension: the hypothesis of theorem-polar.
 
-        The kernel of the differential over an orbit of the desingularization is small if it is
-        zero, or of smaller dimension than the codimension. Codimension less kernel is at least (α −
-        r)² where the fibre is reduced, and there the kernel is zero for r = α. On (1, 1, 1) it is
-        (α − 1)² + (d − 1)(d' − 1) (``integer_sets.codimensions_exceed_kernels``).
+        Codimension less kernel is at least (α − r)² where the fibre is reduced, and there the
+        kernel is zero for r = α. On (1, 1, 1) it is (α − 1)² + (d − 1)(d' − 1)
+        (``integer_sets.codimensions_exceed_kernels``).
         """
         # the orbit (1, 1, 1), where the difference is positive: α ≥ 2, or d, d' ≥ 2
         small = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
@@ -260,9 +245,7 @@ class SizeOrbitSets:
 def _orbits_with_length(
     length: str, strata: Sequence[Stratum], condition: str = "1 = 1"
 ) -> isl.Set:
-    """The orbits in the strata with fibres of this length, "1", "2" or "d", and with a
-    condition.
-    """
+    """The orbits in the strata with fibres of length "1", "2" or "d", and with a condition."""
     with_length = [stratum for stratum in strata if stratum.length == length]
     conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
     # without a stratum of this length: no orbit
@@ -271,9 +254,8 @@ def _orbits_with_length(
 
 @dataclass(frozen=True, slots=True)
 class ObservedSizes:
-    """The orbits, or the sizes, for which something is true, as far as ``known`` has the size.
-
-    ``about`` are the orbits for which the observable is defined.
+    """The orbits among ``about``, or the sizes, for which something is true, as far as
+    ``known`` has the size.
     """
 
     true: isl.Set
@@ -293,10 +275,7 @@ DIMENSIONS_OF_PRODUCTS = (1, 2, 3)
 
 
 def _all_sizes_if(known: bool) -> isl.Set:
-    """The set of all sizes if a fact is known, and the empty set if it is not.
-
-    The fact is one that does not depend on the size.
-    """
+    """All sizes if a fact that does not depend on the size is known, else none."""
     return ALL if known else NONE
 
 
@@ -342,10 +321,9 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
 
 
 def sizes_with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
-    """The sizes for which polar degrees are the integrals of one of two theorems.
-
-    They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),
-    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric).
+    """The sizes for which polar degrees are the integrals of one of two theorems: a birational map
+    and small kernels (docs/polar-degrees.md#theorem-polar), or functions of symmetric matrices
+    (#theorem-polar-symmetric).
     """
     is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
     return seen.sizes_with_small_kernels.union(seen.symmetric_sizes).intersect(

@@ -85,19 +85,13 @@ class WrittenVector(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClosureOfSizes:
-    """The closures of all sizes with one core (m; e, f), of m variables and e and f linear forms.
-
-    Parameters
-    ----------
-    generators : tuple of RepresentationType
-    ring : CoordinateRing
-        The coordinate ring of the core.
-    vectors : tuple of tuples of WrittenVector
-        For each type of generators its highest weight vectors, if they were asked for; else empty.
+    """The closures of all sizes with one core (m; e, f), of m variables and e and f
+    linear forms.
     """
 
     generators: tuple[RepresentationType, ...]
     ring: CoordinateRing
+    # the highest weight vectors of each type of generators; empty if they were not asked for
     vectors: tuple[tuple[WrittenVector, ...], ...] = ()
 
     @property
@@ -107,10 +101,8 @@ class ClosureOfSizes:
 
     @property
     def condition(self) -> str:
-        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``.
-
-        As m = min(d, e + f), d can be larger than m if m = e + f; as e = min(a, d) and
-        f = min(d, d'), a and d' can be larger than e and f if these are d, which is then m.
+        """The sizes, such as ``d ≥ 4, d' = 2, a = 2``: d can be above m if m = e + f, and a and d'
+        above e and f if these are d, which is then m.
         """
         e, f, m = self.core.dimensions
         of_d = f"d ≥ {m}" if m == e + f else f"d = {m}"
@@ -120,11 +112,7 @@ class ClosureOfSizes:
 
     @property
     def sizes(self) -> tuple[Expr, Expr]:
-        """d and d' as numbers where they are fixed, else as symbols.
-
-        As m = min(d, e + f), d can be larger than m only if m = e + f. As f = min(d, d'), d' can be
-        larger than f only if f = d, which is then m.
-        """
+        """d and d' as numbers where they are fixed, else as symbols (as in ``condition``)."""
         e, f, m = self.core.dimensions
         d = D if m == e + f else Integer(m)
         d_out = D_OUT if f == m else Integer(f)
@@ -139,9 +127,8 @@ class ClosureOfSizes:
 
     @property
     def degree(self) -> Expr:
-        """The degree, as an expression in d and d': that of the source or half of it.
-
-        See docs/mathematics.md#theorem-degree.
+        """The degree, in d and d': the degree of the source or half of it
+        (docs/mathematics.md#theorem-degree).
         """
         d, d_out = self.sizes
         e = self.core.columns  # min(a, d), the largest rank of A
@@ -158,17 +145,15 @@ class ClosureOfSizes:
         return of_source / 2 if is_two_to_one else of_source
 
     def number(self, shapes: PartitionTriple) -> Expr:
-        """The dimension of the product of Schur functors with these shapes in X, H and Y, as a
-        polynomial.
+        """The dimension of the product of Schur functors with these shapes, a polynomial in d and
+        d'.
         """
         d, d_out = self.sizes
         return factor(Mul(*map(_schur_dimension, shapes, (d, d_out, d))))
 
     def numbers(self, shape: LayerSizes | None = None) -> dict[int, Expr]:
-        """The numbers of generators by degree, as polynomials in d and d'.
-
-        With ``shape``, a size with this core, they are the values of the polynomials at this size:
-        integers of SymPy. Degrees without generators are left out.
+        """The numbers of generators by degree, where there are any, as polynomials in d and d', or
+        as their values at ``shape``, a size with this core.
         """
         counts: dict[int, Expr] = {}
         for degree, shapes, multiplicity in self.generators:
@@ -210,9 +195,8 @@ class ClosureOfSizes:
         return self.vectors[self.generators.index(kind)]
 
     def polynomials(self) -> list[Polynomials]:
-        """One block with the highest weight vectors, in the order of the table.
-
-        The list is empty if they were not asked for, or there are no generators.
+        """One block with the highest weight vectors, in the order of the table; none without
+        vectors.
         """
         texts = list[str]()
         for kind in self._types_of_all_sizes():
@@ -234,11 +218,8 @@ class ClosureOfSizes:
         return Facts([*numbers, ("Hilbert function", function)])
 
     def missing_in_degree(self, n: int) -> list[Representation]:
-        """The representations in the sections of O(n) that no form of degree n restricts to.
-
-        h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that of
-        the forms of degree n on it (docs/completeness.md, Proposition 2); so h(n) − H(n) is the
-        dimension of these representations together.
+        """The representations in the sections of O(n) that no form of degree n restricts to, of
+        dimension h(n) − H(n) together (docs/completeness.md, Proposition 2).
         """
         return [
             _representation_of_any_size(degree, shapes, multiplicity)
@@ -247,11 +228,8 @@ class ClosureOfSizes:
         ]
 
     def hilbert_equations(self) -> list[str]:
-        """Return the Hilbert function H: an equation for each small n, and one for all larger n.
-
-        They express H(n) by h(n), the dimension of the sections of O(n) on the projective closure,
-        for which :data:`SECTIONS` is a formula. It exceeds H(n) by the dimension of
-        :meth:`missing_in_degree`, which is zero for all large n.
+        """Return the Hilbert function H, by h and :meth:`missing_in_degree`: an equation for each
+        small n, and one for all larger n.
         """
         # the least degree from which on H(n) = h(n)
         first_equal = self.ring.all_sections_from
@@ -266,10 +244,8 @@ class ClosureOfSizes:
         return [*equations, f"H(n) = h(n) for n ≥ {first_equal}"]
 
     def to_certificate(self) -> dict[str, Any]:
-        """Return the entry of a certificate about these closures.
-
-        The Hilbert function is that of the core, H(0), …, H(s), where the bound on the degrees of
-        generators is s + 1.
+        """Return the entry of a certificate about these closures, with the core's H(0), …, H(s),
+        where s + 1 is the bound on the degrees of generators.
         """
         values = []
         for n in range(self.ring.bound):
@@ -308,9 +284,7 @@ class ClosureOfSizes:
         }
 
     def _type_json(self, kind: RepresentationType) -> dict[str, Any]:
-        """A type of generators, with their number as a polynomial in d and d', and its vectors if
-        asked for.
-        """
+        """A type of generators, with their number as a polynomial, and its vectors if asked for."""
         vectors = self._vectors(kind)
         as_polynomials = by_determinants = None
         if vectors is not None:
@@ -428,9 +402,7 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
-    """The closures with the core ``size``; with ``vectors`` also highest weight vectors, in two
-    forms.
-    """
+    """The closures with the core ``size``, on request with highest weight vectors in two forms."""
     types = generators(size)
     types_with_vectors = types if vectors else ()
     written = []
@@ -444,9 +416,8 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
 
 
 def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
-    """The dimension of the Schur functor of a shape, applied to a space of dimension ``size``.
-
-    It is Π (size + j − i)/hook(i, j) over all cells (i, j) of the shape (hook content formula).
+    """The dimension of a Schur functor of a space of dimension ``size``: Π (size + j − i)/hook(i,
+    j) over all cells (i, j) of the shape (hook content formula).
     """
     heights = columns(shape)
     numerator = Integer(1)
@@ -502,11 +473,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
         return Content(answer={"closures": generators}, evidence={}, trusted=lemmas)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the numbers of cores and representations, and the largest degree, in words.
-
-        ``answer`` has a list "closures", each with its "representations" of generators, which have
-        a "degree".
-        """
+        """Return the numbers of cores and representations, and the largest degree, in words."""
         closures = answer["closures"]
         degrees = list[int]()
         for closure in closures:

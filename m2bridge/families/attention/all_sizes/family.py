@@ -180,9 +180,8 @@ class AllSizes(AllSizesResult):
 
 
 def ideals_json(basis: ComputedCases) -> list[Json]:
-    """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order.
-
-    The polynomial with the largest leading monomial is first; a term is [exponents, coefficient].
+    """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order: the
+    largest leading monomial first, a term as [exponents, coefficient].
     """
     listed = []
     for base, ideal in sorted(basis.ideals.items()):
@@ -214,8 +213,8 @@ def is_stated(statement: Statement) -> bool:
 
 
 class DecidedStatements(NamedTuple):
-    """The fibres over all orbits, the verdicts that were reached, and the message of the limit, if
-    any.
+    """The fibres over all orbits, the verdicts that were reached, and the message of the limit or
+    "".
     """
 
     strata: tuple[Stratum, ...]
@@ -226,10 +225,8 @@ class DecidedStatements(NamedTuple):
 def decide(
     basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
 ) -> DecidedStatements:
-    """Return the fibres over all orbits and the verdicts, which follow from the base ideals.
-
-    ContradictionError if the ideals are not those that the theorem about fibres needs, or its cases
-    are not all orbits.
+    """Return the fibres over all orbits and the verdicts, which follow from the base ideals;
+    ContradictionError if the theorem about fibres needs others, or its cases are not all orbits.
     """
     strata = fibre_theorem(basis.ideals)
     facts = SizeOrbitSets.of(strata, basis)
@@ -245,10 +242,8 @@ def decide(
 def _verdict(
     statement: Statement, prediction: Prediction, facts: SizeOrbitSets, counts: dict[str, int]
 ) -> Verdict:
-    """The verdict on a statement, and for each hypothesis the sizes where it is the first to fail.
-
-    ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
-    name.
+    """The verdict on a statement, whose words name the numbers ``counts`` of ideals and of
+    patterns.
     """
     computed = integer_sets.WORDS.computed[prediction.observable]
     return Verdict(
@@ -297,10 +292,8 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
-    """The first of the sizes for which a statement is false, ``false``, and what shows it there.
-
-    The largest orbit where it is false is returned with weights (A, V) over it, and for singular
-    points with two dimensions; for a statement that is not about orbits there are no weights.
+    """The first of the sizes for which a statement is false, ``false``, and the largest orbit where
+    it is, with weights and for singular points two dimensions; without orbits there are no weights.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
@@ -321,9 +314,7 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
 
 def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
-    """The orbit of the largest dimension, then the last, among the orbits of a model in a set of
-    orbits.
-    """
+    """The orbit of the largest dimension, then the last, of a model in a set of orbits."""
     in_set = []
     for orbit in orbits(model):
         size_and_orbit = (model.d, model.d_out, model.a, *orbit.cells)
@@ -404,9 +395,7 @@ class AttentionOfAllSizes(AllSizesFamily):
     uses_engine = True
 
     def stated(self) -> tuple[Statement, ...]:
-        """Return the statements with a prediction for sets of sizes, without those that need a
-        computation of their own.
-        """
+        """Return the statements with a prediction for sets of sizes that share one observation."""
         return tuple(filter(is_stated, sharing_one_observation(REGISTRY)))
 
     def decided(self) -> AllSizes:
@@ -414,10 +403,8 @@ class AttentionOfAllSizes(AllSizesFamily):
         return cross_check_all_sizes()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return a row for a verdict of a certificate, with its sets of sizes in words.
-
-        ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
-        "fails_for" and "undecided_for". ValueError if the decision does not follow from these.
+        """Return a row for a verdict of a certificate, with its sets of sizes in words; ValueError
+        if the decision does not follow from "fails_for" and "undecided_for".
         """
         follows = _verdict_by_sets(verdict)
         if follows != verdict["verdict"]:

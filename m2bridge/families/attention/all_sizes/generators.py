@@ -3,6 +3,7 @@ with every case that can be computed without its core.
 
 A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, d') and m = min(d, e
 + f); the numbers of minimal generators of their closures are polynomials in d and d'.
+``unfinished`` names the limit that was reached, and is empty if there was none.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -58,10 +59,8 @@ ABOUT_GENERATORS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmongCores(VerdictScope):
-    """Whether a statement holds for all sizes with some cores, and because of what.
-
-    REFUTED if a single case differs; else UNDECIDED if a limit was reached, and CONFIRMED if
-    everything was computed.
+    """Whether a statement holds for all sizes with some cores, and because of what: REFUTED if a
+    single case differs; else UNDECIDED if a limit was reached; else CONFIRMED.
     """
 
     decision: Decision
@@ -82,27 +81,17 @@ class AmongCores(VerdictScope):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorsOfAllSizes(VerdictsResult):
-    """The verdicts on generators for all sizes, and the single cases that they are compared with.
-
-    Parameters
-    ----------
-    closures : AllClosures
-    cases : tuple of CrossCheck
-        The polynomials for all sizes at one size, and the generators that were computed without the
-        core.
-    verdicts : tuple of Verdict
-    seconds : float
-    unfinished : str
-        Empty, or the limit that was reached.
-    not_stated : tuple of str
-        The statements that were asked for but have no form for all sizes.
+    """The verdicts on generators for all sizes, and the single cases that they are
+    compared with.
     """
 
     closures: AllClosures
+    # the polynomials at one size, and the generators that were computed without the core
     cases: tuple[CrossCheck, ...]
     verdicts: tuple[Verdict, ...]
     seconds: float
     unfinished: str = ""
+    # the statements that were asked for but have no form for all sizes
     not_stated: tuple[str, ...] = ()
 
     def to_sheet(self) -> Sheet:
@@ -180,10 +169,8 @@ def _verdict(
 def _extent(
     statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], limit: str
 ) -> AmongCores:
-    """Whether a statement holds for all sizes with these cores: one compared case can refute it.
-
-    Otherwise the computation for the cores proves it, unless ``limit`` was reached before all cases
-    were compared.
+    """Whether a statement holds for all sizes with these cores: one compared case can refute it;
+    otherwise the computation for the cores proves it, unless ``limit`` was reached.
     """
     decisions = []
     for case in cases:
@@ -214,35 +201,12 @@ def generators_of_all_sizes(
     statements: Sequence[Statement] = ABOUT_GENERATORS,
     **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
-    """Compare the generators for all sizes with these cores with those of single cases.
+    """Compare the generators for all sizes with these cores with the generators of single cases up
+    to d, d' = ``largest``, computed without the core.
 
-    The single cases are computed without their core. With the verdicts on the statements the
-    closures for all sizes are returned. Statements that are not about generators are left out, and
-    named in ``not_stated`` of the result.
-
-    Parameters
-    ----------
-    cores : tuple of CoreSize
-    largest : int
-        The largest d and d' of the single cases.
-    statements : sequence of Statement
-        At least one of them is about generators.
-    engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
-    timeout : float, optional
-        The limit on time, in seconds; no limit when left out.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If no statement is about generators, or the generators for all sizes are not decided, as
-        :func:`closures_of_all_sizes` says.
-    TimeLimitError
-        If the limit was reached before the first closure was computed; or after all of them, before
-        the first case was compared.
-    EngineError
-        If Macaulay2 failed.
+    MethodUnavailableError if no statement is about generators, or the closures are not decided;
+    TimeLimitError if the limit was reached before the first closure, or after all of them before
+    the first case; EngineError if Macaulay2 failed.
     """
     # refuses statements of which none is about generators
     _, not_stated = split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
@@ -269,8 +233,8 @@ def generators_of_all_sizes(
 def _cases_with_closures(
     closures: AllClosures, largest: int
 ) -> Iterator[tuple[SingleLayerAttention, ClosureOfSizes]]:
-    """Yield the cases with d, d' ≤ ``largest`` and a ≤ d, each with the closure for its sizes, if
-    any.
+    """Yield the cases with d, d' ≤ ``largest``, a ≤ d and a closure for their sizes, with this
+    closure.
     """
     for d, d_out, a in product(range(1, largest + 1), repeat=3):
         if a > d:
@@ -288,10 +252,8 @@ def _compare_with_polynomials(
     closure: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
 ) -> CrossCheck:
-    """Compare the generators of one case with the polynomials for all sizes with its core.
-
-    The predictions of ``statements`` are replaced by the values of the polynomials. TimeLimitError
-    if a limit was reached before generators, or those up to some degree, were found.
+    """Compare the generators of one case with the polynomials for all sizes with its core, in place
+    of predictions; TimeLimitError if a limit leaves generators out.
     """
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []

@@ -50,17 +50,15 @@ def _sizes_text(condition: str) -> str:
 
 
 def orbits(condition: str = "") -> isl.Set:
-    """The pairs of a size and one of its orbits that satisfy a condition on d, dp, a, r, s, m.
-
-    Such a set is called a set of orbits, in short. For an empty condition these are all orbits.
+    """The pairs of a size and one of its orbits, in short a set of orbits, that satisfy a condition
+    on d, dp, a, r, s, m; all for an empty one.
     """
     return isl.Set(_set_text(ORBIT, IS_ORBIT, condition))
 
 
 def _set_text(names: str, necessary: str, condition: str) -> str:
-    """A set in the library's language: points with these coordinates that satisfy two conditions.
-
-    The second one, ``condition``, may be empty, and then always holds.
+    """A set in the library's language: points with these coordinates that satisfy two conditions,
+    of which ``condition`` may be empty.
     """
     conditions = necessary
     if condition:
@@ -111,19 +109,15 @@ def variables(*names: str) -> list[Any]:
 
 
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
-    """The dimension of all (A, V) with rk A ≤ α, for integers or polynomials.
-
-    The matrices A have codimension (d − α)² in the d × d matrices (Harris, *Algebraic Geometry: A
-    First Course*, 12.2).
+    """The dimension of all (A, V) with rk A ≤ α, for integers or polynomials: A has codimension (d
+    − α)² (Harris, *Algebraic Geometry: A First Course*, 12.2).
     """
     return d**2 - (d - alpha) ** 2 + d * dp
 
 
 def zeros(polynomial: Any) -> isl.Set | None:
-    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if this is undecided.
-
-    D, the degree of the source, is positive. The zeros are a set of isl if every factor of the
-    polynomial is D, or linear and without D.
+    """The sizes where a polynomial in d, dp, a, and D > 0, the degree of the source, is zero;
+    ``None`` unless every factor is D, or linear and without D.
     """
     if polynomial == 0:
         return sizes()
@@ -142,9 +136,7 @@ def zeros(polynomial: Any) -> isl.Set | None:
 
 
 def _polynomial_text(polynomial: Any) -> str:
-    """A positive multiple of a linear polynomial over QQ, with integer coefficients, in isl's
-    language.
-    """
+    """A positive multiple of a linear polynomial, with integer coefficients, in isl's language."""
     # with this multiple all coefficients are integers
     scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
     terms = []
@@ -213,10 +205,9 @@ def codimensions_exceed_kernels() -> bool:
 
 
 def ambient_exceeds_dimension() -> bool:
-    """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
-
-    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, all terms of the
-    difference have positive coefficients, and there is a constant term.
+    """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1: for d
+    = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, all terms of the difference are
+    positive, and there is a constant term.
     """
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
@@ -234,9 +225,8 @@ def _ambient_excess(d: Any, dp: Any) -> Any:
 
 
 class Pattern(NamedTuple):
-    """Entries of the representative (A, V) in some places, some columns of A and some rows of V.
-
-    A has a row for each place and V a column; the first of each kind is 1.
+    """Entries of the representative in some places, columns of A and rows of V, the first of each
+    kind being 1: A has a row for each place and V a column.
     """
 
     A: IntegerMatrix
@@ -253,11 +243,11 @@ class Pattern(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Some places, columns of A and rows of V, for orbits of all sizes that satisfy a condition.
+    """Some places, columns of A and rows of V, the first of each ``1``, for orbits of all sizes
+    that satisfy a condition.
 
-    Their indices, from 1 on, are linear forms in d, dp, a, r, s, m and in the ``free`` indices,
-    which take all values that the condition allows, such as ``r + 2 - m``. The first of each is
-    ``1``.
+    Their indices, from 1 on, are linear forms such as ``r + 2 - m`` in d, dp, a, r, s, m and in the
+    ``free`` indices, which take all values that the condition allows.
     """
 
     condition: str
@@ -267,10 +257,8 @@ class Selection:
     free: tuple[str, ...] = ()
 
     def patterns(self) -> set[Pattern]:
-        """All patterns that occur for some size, orbit and values of the free indices.
-
-        They are found entry by entry: each set of orbits and free indices with the same entries so
-        far is divided into those where the next entry is 1, and those where it is 0.
+        """All patterns that occur for some size, orbit and values of the free indices, found entry
+        by entry: each set with the same entries so far is divided by the next entry, 1 or 0.
         """
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
@@ -309,7 +297,7 @@ class Selection:
         return isl.Set(f"{{ [{names}] : {condition} }}")
 
     def _pattern(self, entries: tuple[int, ...]) -> Pattern:
-        """The pattern with these entries, row by row, those of A first."""
+        """The pattern with these entries, row by row, the entries of A first."""
         entries_of_a = len(self.places) * len(self.columns)
         A = _rows(entries[:entries_of_a], len(self.columns))
         V = _rows(entries[entries_of_a:], len(self.places))
@@ -323,17 +311,15 @@ def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
 
 
 def entry_of_a(p: str, i: str) -> str:
-    """The condition for A_pi of the representative to be 1, where A = diag(1 … 1, 0 … 0).
-
-    A has r ones. p and i are indices from 1 on, as text.
+    """The condition for A_pi of the representative to be 1, with indices from 1 on as text: A =
+    diag(1 … 1, 0 … 0) has r ones.
     """
     return f"{p} = {i} and {p} <= r"
 
 
 def entry_of_v(k: str, q: str) -> str:
-    """The condition for V_kq of the representative to be 1, with k and q as text.
-
-    Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
+    """The condition for V_kq of the representative to be 1: row k is e_k for k ≤ m, and e_{r+k−m}
+    for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """
     in_common_rows = f"{k} <= m and {q} = {k}"
     in_further_rows = f"m < {k} and {k} <= s and {q} = r + {k} - m"
@@ -354,10 +340,8 @@ def words(size_set: isl.Set) -> str:
 
 
 def canonical(size_set: isl.Set) -> str:
-    """The one text that certificates have for this set, made from its phrase.
-
-    It is not the text that the library writes, as releases of isl write a set in different ways.
-    MethodUnavailableError if ``words.toml`` has no phrase for it.
+    """The one text that certificates have for this set, made from its phrase, as releases of isl
+    write a set in different ways; MethodUnavailableError if ``words.toml`` has no phrase for it.
     """
     in_words = _phrase_or_empty(size_set)
     if not in_words:

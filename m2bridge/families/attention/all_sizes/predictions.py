@@ -48,9 +48,8 @@ from m2bridge.statements.statement import Numbers
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """An assumption of a statement on the size, as a condition and in words.
-
-    ``added`` says whether m2bridge adds it to a statement that its source prints without it.
+    """An assumption of a statement on the size, as a condition and in words; ``added`` says whether
+    m2bridge adds it to a statement that its source prints without it.
     """
 
     condition: str
@@ -69,10 +68,8 @@ class DecidedSizes(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Conclusion:
     """Where the conclusion of a statement is false or not decided, without regard to its
-    hypotheses.
-
-    ``vacuous`` are the sizes without any orbit that the statement is about, where it is true.
-    ``wrong`` are the orbits where it is false; ``None`` if it is not about orbits.
+    hypotheses: ``vacuous`` are the sizes without an orbit that it is about, ``wrong`` the orbits
+    where it is false, or ``None`` if it is not about orbits.
     """
 
     false: isl.Set
@@ -90,10 +87,8 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class SetPrediction:
-    """The orbits, or the sizes, for which an observable is true, by a statement.
-
-    ``observable`` is a key of :data:`.base_ideals.OBSERVABLES`. An empty condition always holds;
-    ``concerns`` is the condition for an orbit to be one that the statement is about.
+    """The orbits, or the sizes, for which an observable, a key of OBSERVABLES, is true, by a
+    statement about the orbits in ``concerns``; an empty condition always holds.
     """
 
     observable: str
@@ -102,10 +97,9 @@ class SetPrediction:
     concerns: str = ""
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the orbits, or sizes, for which the observable is true.
-
-        A statement about orbits is false for the sizes with some orbit where it differs, among
-        those that it concerns and for which the observable is defined.
+        """Compare the statement with the observation: about orbits, it is false for the sizes with
+        some orbit where it differs, among the orbits it concerns for which the observable is
+        defined.
         """
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
@@ -128,10 +122,8 @@ class SetPrediction:
 
 @dataclass(frozen=True, slots=True)
 class FormulaPrediction:
-    """The number that a statement predicts, as formulas for disjoint sets of sizes.
-
-    ``observable`` is a key of :data:`.base_ideals.FORMULAS`; the conditions of ``cases`` are all
-    sizes together.
+    """The number, a key of FORMULAS, that a statement predicts: formulas for disjoint sets of
+    sizes, together all sizes.
     """
 
     observable: str
@@ -139,10 +131,8 @@ class FormulaPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the observed number, one set of sizes after the other.
-
-        One of the sets consists of the sizes with one observed formula, one condition of the
-        statement, and α = a, or α = d. There the observed and the stated number are polynomials.
+        """Compare the statement with the observed number on each set of sizes with one observed
+        formula, one condition of the statement, and α = a, or α = d: there both are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
         # min(a, d) is no polynomial, but it is one under each of these conditions
@@ -168,10 +158,8 @@ class FormulaPrediction:
 
 @dataclass(frozen=True, slots=True)
 class NumbersPrediction:
-    """Polar degrees for each size, by a statement, which no polynomial gives.
-
-    They are compared at some sizes; at all others they follow from the theorem on polar degrees,
-    where its conditions hold. ``predict`` returns ``None`` for a size that is too large.
+    """Polar degrees for each size, by a statement, which no polynomial gives: compared at some
+    sizes, for all others by the theorem. ``predict`` returns ``None`` for a size that is too large.
     """
 
     predict: Callable[[LayerSizes], Numbers | None]
@@ -199,17 +187,15 @@ class NumbersPrediction:
 
 @dataclass(frozen=True, slots=True)
 class TypePrediction:
-    """The types of weights that are exposed, by a statement: a condition on (d, d', a, r, s, m, k,
-    q).
-    """
+    """The exposed types of weights, by a statement: a condition on (d, d', a, r, s, m, k, q)."""
 
     condition: str
     observable: str
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
-        """Compare the statement with the types that are exposed: it is false for the sizes with one
-        that is exposed and not stated to be, or stated and not exposed.
+        """Compare the statement with the exposed types: it is false for the sizes where they
+        differ.
         """
         differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)

@@ -1,5 +1,10 @@
 """The sizes (d, d', a) for which a statement about single-layer attention is true, false, not
 decided or vacuous, and those to which it does not apply: as sets of isl, as data, and in words.
+
+In data, of :meth:`SizeSets.data` or of a certificate, sets have their names ("holds_for" and so on)
+and a form of their own: ``is_empty`` and ``in_words`` are functions of a set in this form.
+``added`` are the hypotheses, in the words of the data, that m2bridge adds to a statement; where
+only these fail, the conclusion is the statement as printed.
 """
 
 from __future__ import annotations
@@ -36,18 +41,14 @@ FALSE_AS_PRINTED = f"{OUTSIDE}; as printed false"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplicable:
-    """Sizes to which a statement does not apply, and whether its conclusion holds there.
-
-    ``reason`` is the hypothesis that fails; ``added``: m2bridge adds it, so that the conclusion is
-    the statement as printed.
-    """
+    """Sizes to which a statement does not apply, and whether its conclusion holds there."""
 
     sizes: isl.Set
-    reason: str
+    reason: str  # the hypothesis that fails
     holds_for: isl.Set
     fails_for: isl.Set
     undecided_for: isl.Set
-    added: bool = False
+    added: bool = False  # whether m2bridge adds this hypothesis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,31 +57,22 @@ class SizeSets(VerdictScope):
 
     The verdict is REFUTED if the statement is false for some size to which it applies; else
     UNDECIDED if it is not decided for some such size; else CONFIRMED.
-
-    Parameters
-    ----------
-    holds_for, fails_for, undecided_for : sets of sizes
-        Together all sizes to which it applies.
-    vacuous_for : set of sizes
-        The sizes among ``holds_for`` without any function that the statement is about.
-    not_applicable : tuple of NotApplicable
-        One for each hypothesis: the sizes where it is the first that fails.
-    witness : dict or None
-        The first size for which it is false, as "d", "d_out" and "a"; the largest "orbit" where it
-        is false, with weights "A" and "V" of a function in this orbit; and "numbers" that show it,
-        such as the dimension. "orbit" is ``None`` for a statement that is not about orbits. The
-        witness is ``None`` if the statement is false for no size.
-    is_printed : bool
-        Whether a source prints the statement.
     """
 
+    # together all sizes to which the statement applies
     holds_for: isl.Set
     fails_for: isl.Set
     undecided_for: isl.Set
+    # the sizes among ``holds_for`` without any function that the statement is about
     vacuous_for: isl.Set
+    # one for each hypothesis: the sizes where it is the first that fails
     not_applicable: tuple[NotApplicable, ...]
+    # The first size for which the statement is false, as "d", "d_out" and "a"; the largest "orbit"
+    # where it is false, None for a statement that is not about orbits, with weights "A" and "V" of
+    # a function there; and "numbers" that show it, such as the dimension. None if it is nowhere
+    # false.
     witness: Json | None = None
-    is_printed: bool = False
+    is_printed: bool = False  # whether a source prints the statement
 
     @property
     def failing(self) -> isl.Set:
@@ -109,7 +101,6 @@ class SizeSets(VerdictScope):
 
     def partition(self) -> dict[str, isl.Set]:
         """The sizes by what is said of the statement there: disjoint sets, together all sizes.
-
         Where it is vacuous it is true, but listed as ``vacuous`` alone.
         """
         # NONE, as a union has to be one of at least one set
@@ -123,9 +114,8 @@ class SizeSets(VerdictScope):
         }
 
     def sizes_by_line(self) -> dict[str, isl.Set]:
-        """The partition for a table, where "does not apply" is refined: disjoint sets again.
-
-        Where only a hypothesis fails that m2bridge adds, the line says what is so as printed.
+        """The partition for a table, where "does not apply" is refined: where only an added
+        hypothesis fails, the line says what is so as printed.
         """
         lines = self.partition()
         for exclusion in self.not_applicable:
@@ -138,10 +128,8 @@ class SizeSets(VerdictScope):
         return lines
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
-        """Return the sets of sizes by their names, each converted by the function ``form``.
-
-        ``not_applicable`` is a list with an entry for each hypothesis, and ``counterexample`` is
-        the witness.
+        """Return the sets of sizes by their names, each converted by ``form``, with an entry for
+        each hypothesis in ``not_applicable`` and the witness as ``counterexample``.
         """
         outside = []
         for exclusion in self.not_applicable:
@@ -157,12 +145,8 @@ class SizeSets(VerdictScope):
         return {**inside, "not_applicable": outside, "counterexample": self.witness}
 
     def to_data(self) -> Json:
-        """Return the scope with the canonical texts of its sets of sizes.
-
-        Raises
-        ------
-        MethodUnavailableError
-            If a set of sizes has no canonical text.
+        """Return the scope with the canonical texts of its sets of sizes; MethodUnavailableError if
+        a set has none.
         """
         return self.data(integer_sets.canonical)
 
@@ -191,9 +175,8 @@ class SizeSets(VerdictScope):
         return data | {"not_applicable": outside}
 
     def reasons(self) -> list[str]:
-        """Return lines of text: for which sizes the statement is true, false and so on.
-
-        The last one is the first counterexample, if there is one.
+        """Return lines of text: for which sizes the statement is true, false and so on, and last
+        the first counterexample, if there is one.
         """
         added = {exclusion.reason for exclusion in self.not_applicable if exclusion.added}
         lines = reasons(self.data(integer_sets.words), str, added)
@@ -203,20 +186,10 @@ class SizeSets(VerdictScope):
 
 
 def as_printed(data: Json, is_empty: Callable[[Any], bool], added: Collection[str]) -> bool | None:
-    """Return whether a statement is true as printed for all sizes that its source speaks of.
+    """Return whether a statement is true as printed for all sizes that its source speaks of: where
+    it applies, and where the first hypothesis that fails is one of ``added``.
 
-    They are the sizes to which the statement applies, and those where the first hypothesis that
-    fails is one of ``added``, hypotheses that m2bridge adds. ``None`` if it is false for none of
-    them, and not decided for some.
-
-    Parameters
-    ----------
-    data : dict
-        What :meth:`SizeSets.data` returns, or a verdict of a certificate.
-    is_empty : callable
-        Says whether a set of sizes is empty, in the form that sets have in ``data``.
-    added : collection of str
-        Hypotheses in the words of ``data``.
+    ``None`` if it is false for none of them, and not decided for some.
     """
     outside = data["not_applicable"]
     parts = [data, *(exclusion for exclusion in outside if exclusion["hypothesis"] in added)]
@@ -228,19 +201,8 @@ def as_printed(data: Json, is_empty: Callable[[Any], bool], added: Collection[st
 
 
 def reasons(data: Json, in_words: Callable[[Any], str], added: Collection[str] = ()) -> list[str]:
-    """Return in words for which sizes a statement is true, and where it does not apply.
-
-    Where a hypothesis fails, the text says whether the conclusion still holds; if m2bridge adds the
-    hypothesis, this is called the statement as printed.
-
-    Parameters
-    ----------
-    data : dict
-        What :meth:`SizeSets.data` returns, or a verdict of a certificate.
-    in_words : callable
-        Gives the words for a set of sizes, from the form that sets have in ``data``.
-    added : collection of str
-        The hypotheses that m2bridge adds, in the words of ``data``.
+    """Return in words for which sizes a statement is true, and where it does not apply, with what
+    is true there of the conclusion, or of the statement as printed.
     """
     lines = []
     for answer, where in _sizes_by_answer(data, in_words).items():
@@ -263,11 +225,7 @@ def reasons(data: Json, in_words: Callable[[Any], str], added: Collection[str] =
 
 
 def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, str]:
-    """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words.
-
-    ``data`` has sets of sizes by their names, such as "holds_for"; ``in_words`` gives the words for
-    such a set.
-    """
+    """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words."""
     found = {}
     for name, answer in ANSWER_ON_SET.items():
         if name not in data:  # where a statement does not apply, nothing is vacuous
@@ -279,11 +237,8 @@ def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, st
 
 
 def counterexample_text(witness: Json | None) -> str:
-    """Return the first size for which a statement is false in words, with orbit and weights.
-
-    ``witness`` has the size as "d", "d_out" and "a", the "orbit", weights "A" and "V", and
-    "numbers" by name (:class:`SizeSets`). The text is empty if there is no witness, and only the
-    size if the statement is not about orbits.
+    """Return the first size for which a statement is false in words, with orbit and weights if it
+    is about orbits; empty without a witness (of :class:`SizeSets`).
     """
     if witness is None:
         return ""

@@ -44,9 +44,8 @@ Function = dict[tuple[int, ...], Any]  # c_{k,i,p,q} by (k, i, p, q), p ≤ q; z
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α.
-
-    ``a`` is the bound for rk A that is given, perhaps above d.
+    """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α;
+    ``a`` is the bound for rk A as it was entered, perhaps above d.
     """
 
     d: int
@@ -73,9 +72,7 @@ class Case:
 
     @property
     def projective_dimension(self) -> int:
-        """The dimension of the source, with A and V up to factors, and, for t ≥ 2, of the
-        closure.
-        """
+        """The dimension of the source, A and V up to factors, and, for t ≥ 2, of the closure."""
         return self.source_dimension - 2
 
     @property
@@ -84,18 +81,14 @@ class Case:
         return self.alpha == self.d_out == 1 < self.d
 
     def with_fewest_weights(self) -> "Case":
-        """The case with a ≤ d and t ≤ 2 whose functions have the same coordinates c.
-
-        For t ≥ 2 the products l_i v_k determine a function, which two tokens show
-        (docs/mathematics.md#proposition-products).
+        """The case with a ≤ d and t ≤ 2 whose functions have the same coordinates c, as two tokens
+        show all l_i v_k (docs/mathematics.md#proposition-products).
         """
         return Case(self.d, self.d_out, self.alpha, min(self.t, 2))
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError for other keys or
-    numbers.
-    """
+    """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError for other keys or values."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
     # Python counts a bool as an int, but it is not a size
     are_numbers = all(type(n) is int and 0 < n < 10**9 for n in numbers)
@@ -105,11 +98,10 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*pairs: Pair) -> Function:
-    """The sum of f(A, V) over pairs (A, V): its nonzero coordinates, keyed by their indices.
+    """The sum of f(A, V) over pairs (A, V): c_{k,i,p,p} = A_pi V_kp, and c_{k,i,p,q} = A_pi V_kq +
+    A_qi V_kp for p < q. Entries are integers, or polynomials of one ring.
 
-    c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
-    f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V'). Entries are integers,
-    or polynomials of one ring.
+    As f is bilinear, f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V').
     """
     found: Function = {}
     for A, V in pairs:
@@ -163,10 +155,7 @@ def identity(size: int) -> Sparse:
 
 def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
     """Matrices M and N with different unit vectors as columns, of which the first ``common`` are
-    the same.
-
-    M = (e_1 | … | e_rank_m), and N continues with the unit vectors that follow; so rk MᵀN =
-    ``common``.
+    the same, so that rk MᵀN = ``common``.
     """
     N: dict[tuple[int, int], int] = {}
     for j in range(rank_n):
@@ -179,10 +168,8 @@ def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]
 
 
 def orbits(case: Case) -> list[Orbit]:
-    """All orbits (r, s, m) of nonzero functions, in increasing order.
-
-    Any r ≤ α and s from 1 on occur, with each m = dim L ∩ U for which L + U fits into d dimensions
-    (docs/mathematics.md#proposition-orbits).
+    """All orbits (r, s, m) of nonzero functions, in increasing order: r ≤ α and s from 1 on, and
+    each m for which L + U fits into d dimensions (docs/mathematics.md#proposition-orbits).
     """
     found: list[Orbit] = []
     for r in range(1, case.alpha + 1):
@@ -221,9 +208,7 @@ def representative(orbit: Orbit) -> Pair:
 
 
 def exchange_vectors(pair: Pair) -> Pair:
-    """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ
-    and h kᵀ.
-    """
+    """For A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ."""
     A, V = pair  # with entries in the first column of A, which is k, and the first row of V, vᵀ
     exchanged_a = {}
     exchanged_v = {}
@@ -266,10 +251,10 @@ def real_family_has_no_real_weights() -> bool:
     """Whether real functions exist that have no real weights and tend to the orbit (1, 1, 1).
 
     The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, and all other l_i and v_k zero, is
-    real if l_1 v_1 = y_1² + ε²y_2², which is what is computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} =
-    ε². For weights of it with A_11 = V_11 = 1 these are A_21 + V_12 and A_21 V_12, so V_12 is a
-    root of T² + ε² (docs/mathematics.md#proposition-boundary). In the code ``i`` is a variable: two
-    polynomials are equal for i² = −1 if their difference is a multiple of i² + 1.
+    real if c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², which is what is computed. For weights of it with
+    A_11 = V_11 = 1 these are A_21 + V_12 and A_21 V_12, so V_12 is a root of T² + ε²
+    (docs/mathematics.md#proposition-boundary). In the code ``i`` is a variable: two polynomials are
+    equal for i² = −1 if their difference is a multiple of i² + 1.
     """
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
@@ -308,17 +293,13 @@ def products_determine_functions() -> bool:
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coordinates of generic weights, keyed by their indices: polynomials in the entries.
+    """The coordinates of generic weights, keyed by their indices: polynomials in the entries of V,
+    ``rows`` × ``variables``, and A, ``variables`` × ``columns``.
 
-    V is ``rows`` × ``variables``, and A ``variables`` × ``columns``: d', d and d for a case.
-    Columns of A after the first α are combinations of these, which is so on a dense part of the
-    matrices of rank ≤ α. So a polynomial in the coordinates vanishes on the closure exactly if it
-    is zero here.
-
-    * For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
-      a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q.
-    * For t = 1 there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the
-      coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders.
+    Columns of A after the first α are combinations of these, as on a dense part of the matrices of
+    rank ≤ α. So a polynomial in the coordinates vanishes on the closure exactly if it is zero here.
+    For t = 1 there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the
+    coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders.
     """
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}
@@ -340,9 +321,7 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Generic matrices V, rows × variables, and A, variables × columns, of rank α: lists
-    of rows.
-    """
+    """The rows of generic matrices V, rows × variables, and A, variables × columns, of rank α."""
     other_columns = columns - alpha
     count = rows * variables + variables * alpha + alpha * other_columns
     unknowns = iter(ring(count).gens())

@@ -26,11 +26,9 @@ take longer than all the rest of a check.
 
 
 def source_degree(degree_of_determinantal: int, dimension: int, case: Case) -> int:
-    """The degree C(δ_A + δ_V, δ_V) deg P(D_α) of the source under forms of bidegree (1, 1).
-
-    δ_V = d d' − 1 is the dimension of P(V), and δ_A that of P(D_α)
-    (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is one less than the
-    ``dimension`` of the closure as a cone.
+    """The degree C(δ_A + δ_V, δ_V) deg P(D_α) of the source under forms of bidegree (1, 1), by the
+    dimensions of P(D_α) and P(V) (docs/mathematics.md#theorem-degree); as fibres are finite, δ_A +
+    δ_V is one less than the ``dimension`` of the closure as a cone.
     """
     delta_v = case.d * case.d_out - 1
     return comb(dimension - 1, delta_v) * degree_of_determinantal
@@ -67,11 +65,11 @@ def paths(d: int, alpha: int) -> int:
 
 
 def degree_by_values(d: int, alpha: int) -> int:
-    """The degree of P(D_α), the D-th difference of its Hilbert function h(n), D = dim D_α − 1.
+    """The degree of P(D_α), the D-th difference of its Hilbert function h(n) = Σ (dim S_λ K^d)²
+    over the partitions λ of n with at most α parts (Cauchy's formula), D = dim D_α − 1.
 
-    h(n) = Σ (dim S_λ K^d)² over the partitions λ of n with at most α parts (Cauchy's formula). D_α
-    is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D
-    and with the leading coefficient deg / D!.
+    D_α is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree
+    D and with the leading coefficient deg / D!.
     """
     dimension = alpha * (2 * d - alpha)
     return last_difference([determinantal_dimension(d, alpha, n) for n in range(dimension)])
@@ -89,8 +87,8 @@ def section_points(case: Case) -> int:
 
     For α = d its points are pairs of polynomials A(T) and V(T) with d² and d d' coefficients, and
     the section says that A(T) V(T) is a multiple of a given polynomial with simple roots: there are
-    as many as ways to distribute its roots. For α = 1, where A = k qᵀ, three factors share the
-    roots (docs/checkers.md, Degree).
+    as many as ways to distribute its roots. For α = 1 three factors share the roots
+    (docs/checkers.md, Degree).
     """
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:

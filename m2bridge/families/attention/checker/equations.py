@@ -52,11 +52,11 @@ from m2bridge.families.attention.checker.statements import WORDS
 
 
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
-    """The content about the equations up to the degree ``max_degree`` that a certificate names.
+    """The content about the equations up to the degree ``max_degree`` that a certificate names:
+    with the case, and whether there is a Hilbert series, all that is taken from it.
 
-    The degree, and whether there is a Hilbert series, are all that is taken from the certificate in
-    addition to the case. A difference for a certificate without a degree, for one token, or with a
-    series that is not proved; TooExpensiveError for a case or a degree that is too large.
+    A difference without a degree, for one token, or with a series that is not proved;
+    TooExpensiveError for a case or a degree that is too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")
@@ -88,9 +88,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 
 def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
     """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
-
-    The dimension and the degree of the closure, and the coefficients of its Hilbert polynomial, are
-    those of h, as H and h agree for large n.
+    Dimension, degree and Hilbert polynomial are the ones of h, as H and h agree for large n.
     """
     values, numbers_of_generators = low_degrees(case, last)
     generators = {}
@@ -116,9 +114,7 @@ def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
 
 
 class LowDegrees(NamedTuple):
-    """H(0), H(1), … up to a degree, and {degree: {decreasing weight: number of minimal
-    generators}}.
-    """
+    """H(0), H(1), … up to a degree, and {degree: {decreasing weight: minimal generators}}."""
 
     values: list[int]
     numbers_of_generators: dict[int, dict[Weight, int]]
@@ -138,9 +134,8 @@ def low_degrees(case: Case, last: int) -> LowDegrees:
 
 
 class AllDegrees(NamedTuple):
-    """What is proved about all degrees: that H(n) = h(n) for n ≥ ``start``, and about generators.
-
-    ``all_generators`` False may also mean that this is not known.
+    """What is proved about all degrees: that H(n) = h(n) for n ≥ ``start``, and about generators,
+    where False may also mean that it is not known.
     """
 
     start: int
@@ -173,9 +168,7 @@ def all_degrees(case: Case, last: int) -> AllDegrees:
 
 
 def _sizes_of_minors(case: Case) -> list[int]:
-    """The sizes of the minors of coordinates that are generators of a case, and not of its core.
-
-    They are e + 1 if e < d, d + 1 if f < d', where f = d, and e + f + 1 if m < d, where m = e + f
+    """The sizes of the minors of coordinates that are generators of a case, and not of its core
     (docs/completeness.md, proposition-core).
     """
     e = case.alpha

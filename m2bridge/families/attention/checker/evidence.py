@@ -58,15 +58,13 @@ class FibreOverOrbit(NamedTuple):
 
 
 def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
-    """The fibre over the representative of an orbit: its length and its points (A, V).
+    """The fibre over the representative of an orbit; ContradictionError if there are several
+    points, some of them not reduced, which docs/all-sizes.md, theorem-fibres, excludes.
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. V_1q is a
-    root of T² − c_{1,1,1,q} T + c_{1,1,q,q}, as c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1
-    V_1q; one root is that of the representative. The first row of V determines (A, V), and those
-    with all coordinates right are the fibre (docs/mathematics.md#proposition-finite). Where a
-    column of A is zero at the representative, it is on the whole fibre, so rk A ≤ r ≤ α.
-    ContradictionError if there are several points, some of them not reduced, which the theorem on
-    fibres excludes (docs/all-sizes.md, theorem-fibres).
+    root of T² − c_{1,1,1,q} T + c_{1,1,q,q}; one root is known from the representative. The first
+    row of V determines (A, V) (docs/mathematics.md#proposition-finite). A column of A that is zero
+    at the representative is zero on the whole fibre, so rk A ≤ r ≤ α.
     """
     known_point = representative(orbit)
     c = function(known_point)
@@ -90,11 +88,9 @@ def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
 
 
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
-    """The only (A, V) with A_11 = 1 and first row z of V, z_1 = 1, that can have the function c.
-
-    The coefficients of y_1² say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}, and those of y_1 y_q say
-    A_qi = c_{1,i,1,q} − z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1. The caller compares the
-    others. The entries of z are numbers or polynomials.
+    """The only (A, V) with A_11 = 1 and first row z of V, z_1 = 1, that can have the function c:
+    the caller compares the coefficients that are not used here. Entries of z are numbers or
+    polynomials.
     """
     A: dict[tuple[int, int], Any] = {}
     V: dict[tuple[int, int], Any] = {}
@@ -116,13 +112,12 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
 def _length_at(point: Pair, case: Case) -> int:
     """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
-    Near the point the fibre has the unknowns z_2, …, z_d, and A grows by Σ z_q a_q, V by Σ z_q b_q,
-    with the (a_q, b_q) of ``_moves_along_fibre``. Its equations say that Σ z_q L_q + Σ z_p z_q Q_pq
-    is zero, p ≤ q, with L_q = f(a_q, V) + f(A, b_q), Q_qq = f(a_q, b_q), and Q_pq = f(a_p, b_q) +
-    f(a_q, b_p). If the L_q are independent, the length is 1. Else, if the Q_pq are independent
-    modulo the L_q, all z_p z_q are equations, and functions on the fibre are spanned by 1 and by
-    the z_q modulo as many equations as the L_q have rank. ContradictionError otherwise, which the
-    theorem on fibres excludes.
+    The fibre has the equations Σ z_q L_q + Σ z_p z_q Q_pq = 0 in z_2, …, z_d, with L_q = f(a_q, V)
+    + f(A, b_q), Q_qq = f(a_q, b_q) and Q_pq = f(a_p, b_q) + f(a_q, b_p), for the moves (a_q, b_q).
+    If the L_q are independent, the length is 1. Else, if the Q_pq are independent modulo the L_q,
+    all z_p z_q are equations, and functions on the fibre are spanned by 1 and the z_q modulo as
+    many equations as the L_q have rank. ContradictionError otherwise, which the theorem on fibres
+    excludes.
     """
     A, V = point
     moves = _moves_along_fibre(point, case)
@@ -144,10 +139,8 @@ def _length_at(point: Pair, case: Case) -> int:
 
 
 def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
-    """The pairs (a_q, b_q), q = 2, …, d, of matrices by which A and V move as V_1q grows by one.
-
-    In the fibre A_qi = c_{1,i,1,q} − V_1q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1: row q of a_q is
-    minus row 1 of A, column q of b_q is column 1 of V, and all else is zero.
+    """The pairs (a_q, b_q), q = 2, …, d, by which A and V move as V_1q grows by one: row q of a_q
+    is minus row 1 of A, column q of b_q is column 1 of V (``weights_with_first_row``).
     """
     A, V = point
     moves: list[Pair] = []
@@ -163,10 +156,8 @@ def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
 
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
     """Yield the images under the differential of f of vectors that span a tangent space of the
-    source.
-
-    D_α is smooth at rank α, with the tangent vectors XA + AY; at lower rank, and for α = d, all
-    matrices are tangent (docs/mathematics.md#math-smooth). All V' are.
+    source: XA + AY at rank α, all matrices at lower rank (docs/mathematics.md#math-smooth), and all
+    V'.
     """
     A, V = point
     r, _, _ = orbit
@@ -184,12 +175,10 @@ def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
-    """A lower bound for the dimension of the Zariski tangent space at the representative of an
-    orbit.
+    """A lower bound for the dimension of the Zariski tangent space at a representative: the rank of
+    the images of the differential, and at (1, 1, 1) of limits of tangent vectors, too.
 
-    It is the rank of the images of the differential at the points of the fibre, and at (1, 1, 1) of
-    limits of tangent vectors, too. (For A of rank below α the vectors are tangents of the curves A
-    + sB with rk B = 1, which stay in D_α.)
+    For A of rank below α the vectors are tangents of the curves A + sB with rk B = 1, in D_α.
     """
     vectors: list[Function] = []
     for point in points:
@@ -200,21 +189,15 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 
 
 def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
-    """Yield functions that are tangent to the closure at the representative of (1, 1, 1).
+    """Yield functions that span limits of tangent vectors at functions near the representative of
+    (1, 1, 1), which are tangent, since tangent spaces are a closed condition.
 
-    They span limits of tangent vectors at nearby functions, which are tangent, since the tangent
-    spaces of a variety are a closed condition. A nearby function has two weights, (k e_1ᵀ, e_1 vᵀ)
-    and (v e_1ᵀ, e_1 kᵀ) with v − k = εw, which come together for ε → 0.
-
-    * Take one direction A' at both: the images of the differential are f(A', e_1 vᵀ) and
-      f(A', e_1 kᵀ), and their difference divided by ε is f(A', e_1 wᵀ). With A' of rank one these
-      span all functions with entries c_{1,i,p,q} alone.
-    * One direction V' at both gives f(w e_1ᵀ, V') in the same way, and all functions with entries
-      c_{k,1,p,q} alone.
-
-    For α = 1 the direction A' is tangent to matrices of rank one at both weights only if it is
-    b e_1ᵀ for some b, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for a second
-    reason").
+    A nearby function has two weights, (k e_1ᵀ, e_1 vᵀ) and (v e_1ᵀ, e_1 kᵀ) with v − k = εw. The
+    images of one direction A' at both have the difference ε f(A', e_1 wᵀ), and with A' of rank one
+    these span all functions with entries c_{1,i,p,q} alone. One direction V' gives f(w e_1ᵀ, V')
+    and the entries c_{k,1,p,q} in the same way. For α = 1 A' is tangent to matrices of rank one at
+    both weights only if it is b e_1ᵀ, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for
+    a second reason").
     """
     columns = range(case.d)  # the i of the first kind of functions
     if case.alpha == 1:
@@ -251,10 +234,9 @@ class OrbitNumbers(NamedTuple):
 def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The orbit of the largest dimension is dense: it has the dimension of the closure, and its fibre
-    is the generic one. ContradictionError unless this fibre is reduced, the bound for the tangent
-    dimension there is the dimension, the length of the fibre divides the degree of the source, and
-    a second method, where it is cheap, gives this degree, too.
+    The orbit of the largest dimension is dense, and its fibre the generic one. ContradictionError
+    unless this fibre is reduced and the closure smooth there, and the degree of the source is a
+    multiple of the fibre's length and confirmed by a second method, where it is cheap.
     """
     case = Case(d, d_out, alpha, 2)
     found = {}
@@ -332,11 +314,10 @@ def _facts_at_orbit(
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
     """The orbit with the largest bound for the tangent dimension whose closure contains the given
-    orbit.
+    orbit, where it holds, too; of several the given one, or the last.
 
-    Tangent dimensions only grow in a limit, so this bound holds at the given orbit, too. The
-    closure of an orbit contains those for which none of r, s and dim (L + U) = r + s − m is larger
-    (docs/mathematics.md#proposition-orbits). Of several orbits it is the given one, or the last.
+    The closure of an orbit contains the orbits for which none of r, s and dim (L + U) = r + s − m
+    is larger (docs/mathematics.md#proposition-orbits).
     """
     r, s, m = orbit
     containing = []
@@ -350,12 +331,12 @@ def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbi
 def _decide_singular(
     orbit_facts: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
 ) -> bool | None:
-    """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
+    """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided,
+    ContradictionError if both are said.
 
     Where the map is birational, a function whose fibre is not one reduced point is singular, and
     one whose fibre is, at which the source is smooth, is smooth
-    (docs/mathematics.md#theorem-smooth). A function with more independent tangent vectors than the
-    dimension is singular in any case. ContradictionError if both are said of one orbit.
+    (docs/mathematics.md#theorem-smooth).
     """
     has_more_tangents = orbit_facts["tangent_lower_bound"] > dimension
     if is_birational and orbit_facts["fibre_length"] > 1:
@@ -371,12 +352,8 @@ def _decide_singular(
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """The first difference between the orbits that evidence lists and those of the case; None if
-    right.
-
-    Compared are their number and the keys of facts, before any fibre is computed: a small file must
-    not ask for a long computation. It has to list at least α·min(d, d') orbits, as each pair (r, s)
-    has one. TooExpensiveError if the listed orbits nevertheless take too long.
+    """The first difference between the number and keys of orbits in evidence and in the case, None
+    if right: before any fibre is computed, as a small file must not ask for a long computation.
     """
     listed = evidence.get("orbits")
     if not isinstance(listed, list):

@@ -111,10 +111,8 @@ class Head(NamedTuple):
 
 
 def exposed(question: str, certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on exposed types: the facts about each type, and verdicts.
-
-    For one token no statement applies, and there are no facts. TooExpensiveError for too many types
-    of too many weights.
+    """The content of a certificate on exposed types: facts about each type, and verdicts; for one
+    token no statement applies. TooExpensiveError for too many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(question, certificate.answer)
@@ -152,9 +150,8 @@ QUESTIONS = {question: partial(exposed, question) for question in MOST_STEPS}
 
 
 def types(head: Head) -> list[Type]:
-    """All types, in the order of their ranks (k, q, r, s, m, o, v).
-
-    m = dim L ∩ U is at least r + s − d, because L + U, of dimension r + s − m, is in R^d.
+    """All types, in the order of their ranks (k, q, r, s, m, o, v); m is at least r + s − d,
+    because L + U, of dimension r + s − m, is in R^d.
     """
     case = head.case
     of_a = _ranks_of_products(case.d, case.a, case.d)  # of Kᵀ, Q and A
@@ -169,10 +166,8 @@ def types(head: Head) -> list[Type]:
 
 
 def _ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:
-    """All (rk X, rk Y, rk XY) for a rows × inner matrix X and an inner × columns one Y, XY ≠ 0.
-
-    rk XY ≥ rk X + rk Y − inner (Sylvester), and all values from there to the smaller of rk X and
-    rk Y occur.
+    """All (rk X, rk Y, rk XY) for a rows × inner matrix X and an inner × columns one Y, XY ≠ 0:
+    from rk X + rk Y − inner (Sylvester) to the smaller of rk X and rk Y all values occur.
     """
     of_x = range(1, min(rows, inner) + 1)
     of_y = range(1, min(inner, columns) + 1)
@@ -190,18 +185,14 @@ def is_stated(kind: Type, words: Words, case: Case) -> bool:
 
 @cache
 def facts_of_types(head: Head) -> tuple[dict[str, Any], ...]:
-    """What a certificate says of each type: dimensions, ranks, and what follows from them.
-
-    ``functions`` is the dimension of the functions of the type, and ``functions_with_spaces`` that
-    of Lemma 2. ``rank`` is that of the differential of φ at a point of the type, and ``form_rank``
-    that of B. ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an
-    exposed type are proved to be saddles of the loss.
-    """
+    """What a certificate says of each type: dimensions, ranks, and what follows from them."""
     return tuple(_facts(kind, head) for kind in types(head))
 
 
 def _facts(kind: Type, head: Head) -> dict[str, Any]:
-    """The facts about one type."""
+    """The facts about one type: ``functions_with_spaces`` is the dimension of Lemma 2, ``exposed``
+    is None if no lemma decides, and ``saddle`` None unless proved.
+    """
     at_point = Expansion(kind, head)
     with_spaces = dimension_with_spaces(kind, head)
     form_rank = at_point.form_rank()
@@ -224,10 +215,9 @@ def _facts(kind: Type, head: Head) -> dict[str, Any]:
 def dimension_with_spaces(kind: Type, head: Head) -> int:
     """The dimension of all (f, row K, row Q, col O, row V), without the last two for O = 1.
 
-    The row space of K contains L, the column space of A, and is otherwise free: a point of the
-    Grassmannian of the (k − r)-dimensional subspaces of R^d/L. In the same way the row space of Q
-    contains the row space of A, and the column space of O and the row space of V contain those of
-    W. So the choices for each f are independent.
+    The row space of K contains L and is otherwise free: a point of the Grassmannian of the (k −
+    r)-dimensional subspaces of R^d/L. So do the row space of Q contain the row space of A, and col
+    O and row V the spaces of W: the choices for each f are independent.
     """
     k, q, o, v, r, s, m = kind
     d, d_out = head.case.d, head.case.d_out
@@ -241,11 +231,11 @@ def _is_excluded_by_factors(kind: Type, head: Head) -> bool:
     """Whether Lemma 4 proves that a type of (K, Q, O, V) is not exposed; False proves nothing.
 
     If weights of the type are critical, so are weights of the type with the same A, W and ν and the
-    least ranks, k = q = r and o = v = s; and ν has rank at most d − max(k, q) on A and
-    min(d' − o, d − v) on W. The pairs (f, ν) of critical weights of the other type are an
-    irreducible family; its dimension less that of targets is the dimension of the functions less
-    the rank of the differential. If this is negative, general targets have no such pair; if it is
-    zero, general targets have general pairs, for which ν must not have a larger rank.
+    least ranks, k = q = r and o = v = s; and ν has rank at most d − max(k, q) on A and min(d' − o,
+    d − v) on W. The pairs (f, ν) of critical weights of the other type are an irreducible family;
+    its dimension, less the dimension of targets, is the dimension of the functions less the rank of
+    the differential. If this is negative, general targets have no such pair; if it is zero, general
+    targets have general pairs, for which ν must not have a larger rank.
     """
     balanced = kind._replace(k=kind.r, q=kind.r, o=kind.s, v=kind.s)
     if not head.has_o or kind == balanced:
@@ -263,9 +253,9 @@ def representative(kind: Type, head: Head) -> dict[str, Sparse]:
     """Weights of the dense orbit of a type, with entries 0 and 1.
 
     K and Q have their ones in r common rows, and O and V in s common columns and rows. The row
-    space of K is spanned by e_1, …, e_k, and L by e_1, …, e_r. That of V is spanned by e_1, …, e_m,
-    in L, then the e_j outside the row space of K, those in it but not in L, and the rest of L: the
-    first v of these.
+    space of K is spanned by e_1, …, e_k, and L by e_1, …, e_r. The row space of V is spanned by
+    e_1, …, e_m, in L, then the e_j outside the row space of K, the others outside L, and the rest
+    of L: the first v of these.
     """
     k, q, o, v, r, s, m = kind
     K, N = unit_factors(k, q, r)
@@ -278,9 +268,8 @@ def representative(kind: Type, head: Head) -> dict[str, Sparse]:
 def tangents(weights: Weights, head: Head) -> Iterator[Weights]:
     """Yield tangent vectors of the orbit of weights under changes of bases, which span them all.
 
-    A (g, x, y, z, b) in GL(a) × GL(d) × GL(d) × GL(d') × GL(h) takes weights to gKx, g⁻ᵀQy,
-    zOb and b⁻¹Vx, and keeps all ranks of a type. A unit matrix E of a Lie algebra moves them as is
-    written here. For O = 1 there is no b, and z moves V.
+    A (g, x, y, z, b) in GL(a) × GL(d) × GL(d) × GL(d') × GL(h) takes weights to gKx, g⁻ᵀQy, zOb and
+    b⁻¹Vx, and keeps all ranks of a type. For O = 1 there is no b, and z moves V.
     """
     K, Q, O, V = (weights[name] for name in "KQOV")
     case = head.case
@@ -303,10 +292,9 @@ def tangents(weights: Weights, head: Head) -> Iterator[Weights]:
 
 
 class Expansion:
-    """φ at the representative of a type, up to second order, with a random ν for this point.
-
-    φ is a polynomial in the entries of weights. Of φ(weights + x), for unknown x, the terms of
-    degree 1 are the differential, and those of degree 2 half of the second derivative.
+    """φ at the representative of a type, up to second order, with a random ν for this point: of
+    φ(weights + x) the terms of degree 1 are the differential, and the terms of degree 2 half of the
+    second derivative.
     """
 
     def __init__(self, kind: Type, head: Head) -> None:
@@ -391,12 +379,13 @@ class Expansion:
         return int(flint.nmod_mat(rows, PRIME).rank())
 
     def is_descent_proved(self) -> bool:
-        """Whether it is proved that the loss decreases as K and Q, or O and V, move.
+        """Whether it is proved that the loss decreases as K and Q, or O and V, move; False proves
+        nothing.
 
-        As rk KᵀQ is that of K and of Q, below a, there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0,
-        and K + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. The loss then changes by
+        As A, K and Q have one rank below a, there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K
+        + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. The loss then changes by
         −ε²(e·e')ν(f(xyᵀ, W)) to second order. If this is not zero it is negative for x or for −x.
-        The same holds for O and V (docs/training.md#theorem-saddles). False proves nothing.
+        The same holds for O and V (docs/training.md#theorem-saddles).
         """
         k, q, o, v, r, s, _ = self.kind
         if k == q == r < self.head.case.a and self.rank_on(self.matrices_on_a()) > 0:
@@ -411,9 +400,8 @@ def _pair(weights: Weights) -> tuple[Sparse, Sparse]:
 
 
 def _terms(polynomial: Any) -> list[tuple[tuple[int, ...], int]]:
-    """The terms of degree at most 2: the positions of the unknowns, and the coefficient.
-
-    ``polynomial`` is one of FLINT that is linear in each unknown.
+    """The terms of degree at most 2 of a polynomial that is linear in each unknown: the positions
+    of the unknowns, and the coefficient.
     """
     found = []
     for exponents, coefficient in polynomial.terms():

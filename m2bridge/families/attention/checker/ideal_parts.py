@@ -65,16 +65,12 @@ Image = dict[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The monomials of a decreasing weight w, and their images as functions of (A, V).
-
-    ``images`` has a column for each monomial: the coefficients of its image. So its kernel is I_w,
-    and its ``rank`` over QQ the dimension of (QQ[c]/I)_w.
-    """
+    """The monomials of a decreasing weight w, and their images as functions of (A, V)."""
 
     weight: Weight
     monomials: list[Monomial]
-    images: Any
-    rank: int
+    images: Any  # a column of coefficients for each monomial, so that I_w is the kernel
+    rank: int  # over QQ, the dimension of (QQ[c]/I)_w
 
     @cached_property
     def echelon(self) -> Any:
@@ -90,10 +86,8 @@ class Part:
 
     @cached_property
     def pivots(self) -> list[int]:
-        """The columns in which the rows of the echelon form begin, as numbers of monomials.
-
-        These columns of ``images`` are independent modulo the prime, so over QQ, and as many as the
-        rank.
+        """The columns in which the rows of the echelon form begin, as numbers of monomials:
+        independent modulo the prime, so over QQ, and as many as the rank.
         """
         found = []
         column = 0
@@ -106,20 +100,16 @@ class Part:
 
     @cached_property
     def free_monomials(self) -> dict[Monomial, int]:
-        """The dim I_w monomials that are not pivots, numbered from 0.
-
-        Pivots are independent modulo I, so an element of I_w is determined by its coefficients
-        here.
+        """The dim I_w monomials that are not pivots, numbered from 0: an element of I_w is
+        determined by its coefficients here, as pivots are independent modulo I.
         """
         free_columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
         return {self.monomials[column]: number for number, column in enumerate(free_columns)}
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I_w over QQ: polynomials {monomial: coefficient} with integral coefficients.
-
-        There is one for each free monomial, and that it vanishes on the closure is checked over ZZ;
-        TooExpensiveError if one does not.
+        """A basis of I_w over QQ with integral coefficients, one element for each free monomial,
+        checked over ZZ; TooExpensiveError if one does not vanish on the closure.
         """
         column_of = {monomial: column for column, monomial in enumerate(self.monomials)}
         elements = [self._element_with(column_of[monomial]) for monomial in self.free_monomials]
@@ -135,11 +125,8 @@ class Part:
 
     def _element_with(self, free_column: int) -> dict[int, int]:
         """The candidate {column: coefficient} for the element of I_w with one free monomial and
-        pivots.
-
-        Modulo the prime it is this monomial less a combination of pivots; the coefficients are
-        lifted to fractions. It is in I_w if the true coefficients are fractions of small numbers:
-        the caller checks.
+        pivots: lifted from a prime to fractions, so right if these are small, which the caller
+        checks.
         """
         # numerator and denominator of each coefficient, by column
         fractions = {free_column: (1, 1)}
@@ -155,19 +142,14 @@ class Part:
 
 
 class ValuesUpToSections(NamedTuple):
-    """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on
-    (``start``).
-    """
+    """The values H(0), …, H(s), and the least n with H = h from n on (``start``)."""
 
     values: list[int]
     start: int
 
 
 class Products:
-    """The ideal I of the products of forms l_i and v_k, part by part; computed parts are kept.
-
-    A degree with more than ``most_monomials`` monomials is refused.
-    """
+    """The ideal I of the products of forms l_i and v_k, part by part; computed parts are kept."""
 
     def __init__(
         self,
@@ -201,9 +183,8 @@ class Products:
         )
 
     def weights(self, n: int) -> list[Weight]:
-        """The decreasing weights of degree n: all others are permutations of one of these.
-
-        TooExpensiveError if there are too many monomials of this degree.
+        """The decreasing weights of degree n, of which all others are permutations;
+        TooExpensiveError if this degree has more than ``most_monomials`` monomials.
         """
         count = len(self.coordinates)
         if comb(count + n - 1, n) > self.most_monomials:
@@ -238,13 +219,12 @@ class Products:
         return total
 
     def up_to_sections(self) -> ValuesUpToSections:
-        """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
+        """H(0), …, H(s) of a core, for the first degree s ≥ L + 3 with H(s) = h(s), and the least n
+        from which on H = h; TooExpensiveError if MAX_UNDECIDED_DEGREES degrees do not decide.
 
-        The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
-        forms v_k (``rows``). s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2),
-        with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
+        The core has m variables, e free forms l_i and f forms v_k, and L = min(max(e, f) − 1, m −
+        2). Then H = h from s on, and there are no generators of degree above s + 1
         (docs/completeness.md#theorem-bound). With one variable there are no equations at all.
-        TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the first do not decide.
         """
         if self.variables == 1:
             return ValuesUpToSections(values=[1], start=0)
@@ -268,10 +248,9 @@ class Products:
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
 
-        Minimal generators are a representation of GL(X) × GL(H) × GL(Y), and with a weight a
-        representation has all decreasing weights below it in the dominance order. So a weight above
-        one without generators has none, and is not computed (docs/checkers.md, Few weights). Lower
-        weights, with smaller sums of squares, come first.
+        They are a representation of GL(X) × GL(H) × GL(Y), which has with a weight all decreasing
+        weights below it in the dominance order. So a weight above one without generators has none
+        (docs/checkers.md, Few weights). Lower weights, with smaller sums of squares, come first.
         """
         found: dict[Weight, int] = {}
         without_generators: list[Weight] = []
@@ -286,14 +265,11 @@ class Products:
         return found
 
     def count_generators(self, weight: Weight) -> int:
-        """The number of minimal generators of a decreasing weight w: dim I_w less that of the
-        multiples of parts of one degree less by coordinates.
-
-        Multiples are rows with a column for each free monomial. Columns whose unit vectors are in
-        the span of the rows are left out first, which leaves the number of columns less the rank as
-        it was.
+        """The number of minimal generators of a decreasing weight w: dim I_w less the dimension of
+        the multiples of parts of one degree less by coordinates.
         """
         free_monomials = self.part(weight).free_monomials
+        # a unit vector in the span takes one from the number of columns and one from the rank
         rows, columns = drop_unit_vectors(self.multiples(weight), range(len(free_monomials)))
         width = len(columns)
         is_large = len(rows) * width >= MIN_SPARSE_MATRIX_ENTRIES
@@ -303,11 +279,11 @@ class Products:
         return width - int(matrix(rows, width).rank())
 
     def multiples(self, weight: Weight) -> Iterator[dict[int, int]]:
-        """Yield the multiples x_j g, of weight w, of elements g of parts of I of one degree less.
+        """Yield the multiples x_j g, of weight w, of elements g of parts of I of one degree less,
+        as {number of a free monomial of w: coefficient}.
 
-        A multiple is {number of a free monomial of w: coefficient}. For each x_j, of weight w_j,
-        the g are the relations of the decreasing weight that w − w_j is a permutation of, with
-        indices renamed.
+        For each x_j, of weight w_j, the g are the relations of the decreasing weight that w − w_j
+        is a permutation of, with indices renamed.
         """
         for j, coordinate in enumerate(self.coordinates):
             rest = subtract_coordinate(weight, coordinate)  # w − w_j
@@ -327,12 +303,11 @@ class Products:
                 yield multiple
 
     def _free_multiples(self, weight: Weight, j: int, rest: Weight) -> dict[Monomial, int]:
-        """The monomials of a part that x_j takes to free monomials of weight w, with the numbers of
-        these.
+        """The monomials of a part that x_j takes to free monomials of weight w, with their numbers;
+        ``rest`` is w less the weight of x_j.
 
-        ``rest`` is w less the weight of x_j. The monomials are those of the decreasing weight, with
-        indices of each kind renamed by the permutation that takes 0 to the most frequent index in
-        ``rest``, 1 to the next one, and so on: for (1, 3, 2) it takes 0, 1, 2 to 1, 2, 0.
+        The part has a decreasing weight: its indices are renamed, 0 to the most frequent index in
+        ``rest``, 1 to the next one, and so on: for (1, 3, 2) 0, 1, 2 become 1, 2, 0.
         """
         free_monomials = self.part(weight).free_monomials
         new_k, new_i, new_p = (indices_by_frequency(counts) for counts in rest)
@@ -374,10 +349,7 @@ class Products:
 
     def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
         """The monomials of a weight in the coordinates with numbers from ``first`` on, not
-        decreasing.
-
-        The coordinates are in the order of k, as many for each k; so each monomial begins with a
-        coordinate of the least k that the weight has.
+        decreasing; each begins with a coordinate of the least k that the weight has.
         """
         least_k = next((k for k, count in enumerate(weight[0]) if count), None)
         if least_k is None:
@@ -395,7 +367,7 @@ class Products:
         return self._monomials[weight, first]
 
     def image(self, monomial: Monomial) -> Image:
-        """The image of a monomial, a polynomial in A and V; those of its beginnings are kept."""
+        """The image of a monomial, a polynomial in A and V; images of its beginnings are kept."""
         if not monomial:
             return {0: 1}  # the polynomial 1
         *others, last = monomial
@@ -409,7 +381,7 @@ class Products:
 
 
 def subtract_coordinate(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
-    """A weight less that of a coordinate c_{k,i,p,q}; None if an entry would be negative."""
+    """A weight less the weight of a coordinate c_{k,i,p,q}; None if an entry would be negative."""
     k, i, p, q = coordinate
     H, X, Y = weight
     if H[k] == 0 or X[i] == 0 or Y[p] == 0 or Y[q] == 0:
@@ -450,10 +422,8 @@ def sum_of_squares(weight: Weight) -> int:
 
 
 def is_above(weight: Weight, lower: Weight) -> bool:
-    """Whether a weight is above or equal to ``lower`` in the dominance order; both are decreasing.
-
-    It is if the sums of its first j entries are at least those of ``lower``, for each kind and each
-    j.
+    """Whether a weight is above or equal to ``lower`` in the dominance order: the sums of its first
+    j entries are at least as large, for each kind and each j. Both are decreasing.
     """
     for counts, lower_counts in zip(weight, lower, strict=True):
         sums = zip(accumulate(counts), accumulate(lower_counts), strict=True)
@@ -466,9 +436,8 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 
 
 def pack_exponents(polynomial: Any) -> Image:
-    """A polynomial as an Image: the exponent of variable j is the digit of the key at (2^16)^j.
-
-    The base is above all degrees: y_0 y_1² has the key 1 + 2·2^16.
+    """A polynomial as an Image: exponents are digits to base 2^16, above all degrees, so that y_0
+    y_1² has the key 1 + 2·2^16.
     """
     found = {}
     for exponents, coefficient in polynomial.terms():

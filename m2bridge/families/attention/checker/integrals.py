@@ -61,10 +61,8 @@ FIRST_REFUSED_D = 100
 
 
 def localization_steps(case: Case) -> int:
-    """A bound for the steps of localization: subspaces W, lines in both factors, and n².
-
-    For d ≥ FIRST_REFUSED_D the number says nothing, as large binomial coefficients take long: such
-    a case is refused whatever it is.
+    """A bound for the steps of localization: subspaces W, lines in both factors, and n². From
+    FIRST_REFUSED_D on it says nothing, as such a case is refused whatever it is.
     """
     n = case.projective_dimension
     subspace_count = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
@@ -73,10 +71,8 @@ def localization_steps(case: Case) -> int:
 
 
 def is_affordable(case: Case) -> bool:
-    """Whether a verdict compares the polar degrees of a case: where they do not take too long.
-
-    They take one step for each coordinate subspace of K^d of dimension ``rank``, times the square
-    of the dimension of the Grassmannian: at most MAX_LOCALIZATION_STEPS are affordable.
+    """Whether a verdict compares the polar degrees of a case: subspaces, times the square of the
+    dimension of the Grassmannian, are at most MAX_LOCALIZATION_STEPS.
     """
     if case.projective_dimension >= MAX_CONE_DIMENSION:  # the cone has one dimension more
         return False
@@ -103,12 +99,8 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 
 
 def polar_degrees(case: Case) -> list[int]:
-    """δ_0, …, δ_n by localization: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
-
-    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar), and T_Y is N for
-    α = d' = 1. The second factor of Y is P^(size−1), where the integral of c_j h_2^{n_2−j} is
-    C(size, j). Integrals j_1 and j_2 of both factors contribute to j = j_1 + j_2 with the binomial
-    coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    """δ_0, …, δ_n by localization: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}, where
+    integrals of both factors contribute as in ``_degrees_from_factors``.
     """
     if case.is_of_symmetric_matrices:
         of_A, size = localized_symmetric(case.d), case.d
@@ -130,16 +122,11 @@ def polar_degrees(case: Case) -> list[int]:
 
 @cache
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
+    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)},
+    a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
-    S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
-    and h its hyperplane class. e_α(C M) is the sum of the principal minors of size α of the product
-    of two matrices that depend on u, given at ``_characteristic_value``. The quotient is a
-    polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
-
-    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
-    coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
-    u; the lowest α(α − 1) of them are zero.
+    They are the digits, from −u/2 to u/2, of its value at a power of two above twice their absolute
+    values.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -174,17 +161,8 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
 
 @cache
 def symmetric_in_chow_ring(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of 1, u, u², … in
-
-        −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
-
-    where t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of
-    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric). S is the
-    tautological bundle of rank 2 on Gr(2, d), h the hyperplane class of P(S²S), of dimension
-    2d − 2, and N the bundle that takes the place of its tangent bundle.
-    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
-    coefficients are the digits, from −u/2 to u/2, of the value to the base u. A bound for them is
-    the value with every sign positive, and u = 1.
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of ``_symmetric_value``
+    in u, for t = 1 + u, as digits (docs/polar-degrees.md#proposition-polar-symmetric).
     """
     bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
     u = 1 << bits
@@ -193,12 +171,11 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
 
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
-    """−½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, for numbers.
+    """−½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, the coefficient
+    of this monomial, with φ(y) = (1 − u·y)^d / (1 − 2t·y).
 
-    φ(y) is (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of this monomial in
-    what follows it. ``sign`` is −1 for the value itself. For 1 all terms are added, where the
-    expression subtracts some: with u = 1 and t = 2 that is a bound for its coefficients in u, for
-    t = 1 + u.
+    ``sign`` is −1 for this value. For 1 all terms are added: with u = 1 and t = 2 that is a bound
+    for its coefficients in u.
     """
     phi = _coefficients_of_phi(d, sign * u, 2 * t)
     # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
@@ -232,10 +209,8 @@ def _coefficients_of_phi(d: int, x: int, w: int) -> list[int]:
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:
-    """The lowest ``count`` digits of a number to the base u = 2^bits, from −u/2 to u/2 − 1.
-
-    The lowest digit comes first. These are the coefficients of a polynomial with the given value at
-    u, if they are in these bounds.
+    """The lowest ``count`` digits to the base u = 2^bits, from −u/2 to u/2 − 1, the lowest first:
+    the coefficients of a polynomial with this value at u, if they are in these bounds.
     """
     digits = []
     for _ in range(count):
@@ -250,10 +225,8 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
 def _coefficient_bound(d: int, alpha: int) -> int:
     """An upper bound for the sum of the absolute values of the coefficients of e_α(C M) in u.
 
-    e_α(C M) is the sum of the principal minors of size α of the product of the d × d matrices with
-    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), and M_ij the coefficient φ_{d−1−i−j} of a power series φ.
-    For a product of polynomials the sum of absolute values is at most the product of the sums for
-    the factors; so for a minor it is at most the product, over the rows, of the sums for rows.
+    For products such sums are at most multiplied; so for a minor the sum is at most the product,
+    over the rows, of the sums for rows.
     """
     phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
     sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
@@ -266,9 +239,8 @@ def _coefficient_bound(d: int, alpha: int) -> int:
 
 
 def _power_series(f: Sequence[int], d: int) -> list[int]:
-    """The coefficients of 1, y, …, y^{d−1} in (f / (1 − y))^d, for the polynomial f in y.
-
-    ``f`` is given by its coefficients, that of 1 first.
+    """The coefficients of 1, y, …, y^{d−1} in (f / (1 − y))^d, for the coefficients of f, the
+    constant one first.
     """
     coefficients = [1] + [0] * (d - 1)
     for _ in range(d):
@@ -284,16 +256,10 @@ def _power_series(f: Sequence[int], d: int) -> list[int]:
 def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor of Y, where the second one is P^(size−1).
 
-    ``of_A`` has the integrals ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. For α = d' = 1 the bundle N
-    stands for the tangent bundle T_Y, and the second factor is that of q, not of V.
-
-    First the integrals of Y: c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
-    factors with j_1 + j_2 = j, and H^{n−j} = (h_1 + h_2)^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with
-    a binomial coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over P^(size−1) is C(size, j_2).
-
-    Then δ_i, the degree of a polar class, is Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j} (Piene;
-    Holme). That is the coefficient of T^{i+1} in the polynomial Σ_j (−1)^j (1 + T)^{n+1−j} ∫
-    c_j(T_Y) H^{n−j}, where T is a variable.
+    c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} with j_1 + j_2 = j, H^{n−j} has
+    h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial coefficient, and ∫ c_{j_2} h_2^{n_2−j_2} is C(size,
+    j_2). δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j} (Piene;
+    Holme).
     """
     n_1 = len(of_A) - 1
     n_2 = size - 1
@@ -318,13 +284,12 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
 
 @cache
 def localized_integrals(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(E), j = 0, …, n_1, where E = S ⊗ K^d has rank αd over Gr(α, d).
+    """∫ c_j(T) h^{n_1−j} over P(E), j = 0, …, n_1, where E = S ⊗ K^d has rank αd over Gr(α, d), of
+    dimension D.
 
-    * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian, of dimension D, times
-      Σ_k c_k(E) (1 + h)^{αd−k}.
-    * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
-      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
-      class of the Grassmannian itself.
+    c(T) is the class of the Grassmannian times Σ_k c_k(E) (1 + h)^{αd−k}, and integration over the
+    lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are the integrals of
+    c_{D−k−m} c_k(E) s_m(E) over Gr(α, d).
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # D
@@ -338,12 +303,11 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
 
 
 def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
-    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, keyed by (k, m).
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), keyed by (k, m): sums over coordinate
+    subspaces W, the fixed points of a torus (Atiyah and Bott).
 
-    Each is a sum over the fixed points of a torus, coordinate subspaces W (Atiyah and Bott). There
-    c_k(E) is the elementary symmetric function of degree k of the weights of E, and s_m(E) the
-    complete symmetric function of degree m of their negatives. The tangent space has as weights all
-    differences of a weight outside W and one inside; their product is the denominator.
+    c_k(E) and s_m(E) are symmetric functions of the weights of E and of their negatives. The
+    tangent space has as weights the differences of a weight outside W and one inside.
     """
     dimension = alpha * (d - alpha)  # D
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
@@ -385,15 +349,14 @@ def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
 
 @cache
 def localized_symmetric(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2, as a sum over fixed points p: the
-    coefficients of 1, u, u², … in Σ_p Π_ν (h + ν u) / Π_w w.
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of 1, u, u², … in Σ_p Π_ν
+    (h + ν u) / Π_w w, over fixed points p.
 
-    ν and w run through the weights of N and of the tangent space at p, for the torus with the
-    weights j² on K^d. A fixed point is a coordinate plane S, with weights a and b, and a line in
-    S²S, one of those with the weights 2a, a + b and 2b, which are different. h has minus the weight
-    of the line. The space of lines has the weights of the other two, each less that of the line;
-    the Grassmannian has c − a and c − b, for the weights c of Q, where N has a + c and b + c, each
-    less that of the line.
+    ν and w run through the weights of N and of the tangent space at p: a coordinate plane S, with
+    weights a and b, and a line in S²S, of weight 2a, a + b or 2b. h has minus the weight of the
+    line. The space of lines has the other two weights, the Grassmannian c − a and c − b for the
+    weights c of Q, and N in place of these a + c and b + c; all but c − a and c − b are less the
+    weight of the line.
     """
     weights = [j**2 for j in range(d)]
     total = flint.fmpq_poly([])

@@ -107,8 +107,8 @@ QUESTIONS = {"learning-degree": learning_degree}
 
 
 def counts_modulo_random_primes(case: Case, target: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield a prime and the number of critical points modulo it, for a target, then for a random
-    one.
+    """Yield a prime and the number of critical points modulo it, for a target, then a
+    random one.
     """
     prime = random_prime()
     yield prime, number_of_points(case, target, prime)
@@ -132,10 +132,8 @@ def _are_two_primes(primes: Any) -> bool:
 
 
 def target_of_certificates(case: Case) -> list[int]:
-    """The coordinates of the target u of a case, in increasing order of (i, p, q), p ≤ q.
-
-    They are the first of one sequence of integers, the same for all cases, as the program has them.
-    A number that is right for this target alone is found by the second count.
+    """The coordinates of the target u of a case, in increasing order of (i, p, q), p ≤ q: the first
+    of one sequence, the same for all cases. The second count finds a number right for it alone.
     """
     random = Random("target 0")
     return [random.randint(-LARGEST_TARGET, LARGEST_TARGET) for _ in range(case.coordinate_count)]
@@ -148,13 +146,13 @@ def features(d: int) -> list[Feature]:
 
 
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
-    """E[S_pq x_i · S_uv x_j] for t standard normal tokens and features (i, p, q) and (j, u, v).
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens and features (i, p, q) and (j, u, v),
+    where S_pq is the sum of y_p y_q over the tokens y, and S_uv of z_u z_v over the tokens z.
 
-    S_pq is the sum of y_p y_q over the tokens y, and S_uv of z_u z_v over the tokens z. By Wick's
-    formula the expectation is a sum over the ways to put the six entries into pairs. A way
-    contributes only where the entries of each pair have the same index and belong to one token: so
-    pairs identify some of x, y and z with each other; and there are t choices for each class of
-    these but that of x.
+    By Wick's formula it is a sum over the ways to put the six entries into pairs. A way contributes
+    only where the entries of each pair have the same index and belong to one token: so pairs
+    identify some of x, y and z with each other; and there are t choices for each class of these but
+    the class of x.
     """
     (i, p, q), (j, u, v) = first, second
     # the tokens of the six entries, and their indices
@@ -209,8 +207,8 @@ class Quotient:
         self.gram_of_target = self.gram * u
 
     def value_times_cube(self, v: Sequence[int]) -> int | None:
-        """The value N(v) = q³F(v), not reduced; ``None`` for q = 0, and where M(v) is not
-        invertible.
+        """The value N(v) = q³F(v), not reduced; ``None`` for q = 0, and where M(v) has no
+        inverse.
         """
         q = sum(x * x for x in v) % self.prime
         value = self.value(v)
@@ -219,10 +217,8 @@ class Quotient:
         return value * pow(q, 3, self.prime)
 
     def value(self, v: Sequence[int]) -> int | None:
-        """F(v); ``None`` where M(v) is not invertible.
-
-        C(v) has a row for each coordinate and a column for each entry A_pi, with number p d + i:
-        c_{i,p,q} is A_pi v_q + A_qi v_p, and A_pi v_p for p = q.
+        """F(v); ``None`` where M(v) is not invertible. C(v) has a column for each entry A_pi, with
+        number p d + i: c_{i,p,q} is A_pi v_q + A_qi v_p, and A_pi v_p for p = q.
         """
         C = flint.nmod_mat(len(self.features), self.d**2, self.prime)
         for row, (i, p, q) in enumerate(self.features):
@@ -242,9 +238,9 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Any:
     """The form N of degree 6 modulo a prime with F = N/q³, from values of F at random v.
 
     Each value F(v) gives an equation N(v) − x q³F(v) = 0, linear in the coefficients of N and in x.
-    If their solutions are unique up to a factor, the one with x = 1 is N; SPARE more equations than
-    N has coefficients have to agree. TooExpensiveError if there is no such N, or F has no value at
-    more than half of the v. A prime that divides t + 2, for example, leaves F without values.
+    If their solutions are unique up to a factor, the one with x = 1 is N. TooExpensiveError if
+    there is no such N, or F has no value at more than half of the v, as for a prime that divides t
+    + 2.
     """
     exponents = list(monomials(case.d, 6))
     quotient = Quotient(case, target, prime)
@@ -276,8 +272,7 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
 
     With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
     product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some even D ≥ 8 and some e,
-    that is the number (docs/checkers.md#lemma-count). Here e is POWER, and D and D + 2 are in
-    DEGREES; TooExpensiveError if none of these decides.
+    that is the number (docs/checkers.md#lemma-count); TooExpensiveError if none of DEGREES decides.
     """
     N = numerator(case, target, prime)
     q = squared_norm(N.context())
@@ -304,9 +299,8 @@ class Counting:
         self.multiples: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
-        """The dimension h of the forms f of a degree modulo those with f q^power in I, q = v·v.
-
-        If all products f q^power are added to I, the dimension of I in their degree grows by h.
+        """The dimension h of the forms f of a degree modulo those with f q^power in I, q = v·v: by
+        it the dimension of I in the degree of the products grows if all of these are added.
         """
         degree_of_products = degree + 2 * power
         d = self.ring.nvars()

@@ -25,10 +25,8 @@ from m2bridge.families.attention.checker.schur import partitions, schur_dimensio
 
 
 def dimension(case: Case) -> int:
-    """The dimension of the closure, for t = 1.
-
-    It is at most that of Q_s and of all V, less one for (λq, V/λ), and at least the rank of the
-    differential modulo a prime; ContradictionError if these differ.
+    """The dimension of the closure: of Q_s and all V, less one for (λq, V/λ), at most, and at least
+    the rank of the differential modulo a prime; ContradictionError if these differ.
     """
     upper = _dimension_of_forms(case.d, _largest_rank(case)) + case.d * case.d_out - 1
     lower = _rank_of_differential(case)
@@ -40,11 +38,11 @@ def dimension(case: Case) -> int:
 
 
 def degree(case: Case) -> int:
-    """The degree of the closure, for t = 1.
+    """The degree of the closure, the image of P(Q_s) × P(V) under forms of bidegree (1, 1).
 
-    The closure is the image of P(Q_s) × P(V) under forms of bidegree (1, 1). A generic fibre is one
-    point, as q is the greatest common divisor of the outputs; but for d' = 1 and s = 2 there are
-    three, as the function is the product of three linear forms, and v can be each.
+    A generic fibre is one point, as q is the greatest common divisor of the outputs; but for d' = 1
+    and s = 2 there are three, as the function is the product of three linear forms, and v can be
+    each.
     """
     rank = _largest_rank(case)
     dimension_q = _dimension_of_forms(case.d, rank) - 1  # of P(Q_s)
@@ -61,10 +59,7 @@ def _largest_rank(case: Case) -> int:
 
 
 def _dimension_of_forms(d: int, rank: int) -> int:
-    """The dimension of Q_s for s = ``rank``, as a cone.
-
-    A form of rank s is one on a quotient of dimension s: the quotients are a Grassmannian.
-    """
+    """The dimension of Q_s as a cone: a form of rank s is one on a quotient of dimension s."""
     return rank * (d - rank) + comb(rank + 1, 2)
 
 
@@ -84,11 +79,9 @@ def _rank_of_differential(case: Case) -> int:
 
 @lru_cache(maxsize=8)
 def _degree_of_forms(d: int, rank: int) -> int:
-    """The degree of P(Q_s) for s = ``rank``, by the product of Harris and Tu.
-
-    It is the product of C(d + i, d − s − i) / C(2i + 1, i) over i < d − s (Topology 23, 1984,
-    Proposition 12). Where that is cheap it is compared with values of the Hilbert function;
-    ContradictionError if the two degrees differ.
+    """The degree of P(Q_s), the product of C(d + i, d − s − i) / C(2i + 1, i) over i < d − s
+    (Harris and Tu, Topology 23, 1984, Proposition 12); ContradictionError if, where that is cheap,
+    the Hilbert function gives another.
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))

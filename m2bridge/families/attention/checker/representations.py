@@ -56,9 +56,8 @@ Representation = dict[str, Any]  # "degree", the partitions "X", "H", "Y", and "
 
 
 def _cores() -> list[Core]:
-    """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits.
-
-    Every core of a case is of this form, and each of this form is the core of the case with d = m.
+    """The cores (m; e, f) of a certificate, max(e, f) ≤ m ≤ e + f up to the limits: every core of a
+    case is of this form, and each of this form is the core of the case with d = m.
     """
     found: list[Core] = []
     for e, f in CORE_FORM_COUNTS:
@@ -87,9 +86,8 @@ QUESTIONS: dict[str, Callable[[Certificate], Content | Difference]] = {
 
 @cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
-    """All that a certificate says of the closures with the core (m; e, f), as JSON.
-
-    H(0), …, H(s) with H(s) = h(s) prove the bound s + 1 (docs/completeness.md#theorem-bound).
+    """All that a certificate says of the closures with the core (m; e, f): H(0), …, H(s) with H(s)
+    = h(s) prove the bound s + 1 (docs/completeness.md#theorem-bound).
     """
     of_core = core(m, e, f)
     return {
@@ -102,9 +100,7 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
 
 
 class CoreFacts(NamedTuple):
-    """What is known of the ideal of a core in all degrees: H(0), …, H(s), the degree ``start`` from
-    which on H = h, and the representations of the minimal generators.
-    """
+    """H(0), …, H(s), the degree ``start`` from which on H = h, and the minimal generators."""
 
     values: list[int]
     start: int
@@ -112,10 +108,7 @@ class CoreFacts(NamedTuple):
 
 
 def core(m: int, e: int, f: int) -> CoreFacts:
-    """The Hilbert function and the minimal generators of the ideal of the core (m; e, f).
-
-    The core with e > f is (m; f, e), with X and H exchanged.
-    """
+    """The facts about the core (m; e, f), which for e > f is (m; f, e), with X and H exchanged."""
     if e <= f:
         return core_itself(m, e, f)
     found = core_itself(m, f, e)
@@ -137,9 +130,7 @@ def core_itself(m: int, e: int, f: int) -> CoreFacts:
 
 
 def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Products:
-    """The ideal of the products of so many forms v_k and l_i, of which the l_i span at most α
-    dimensions.
-    """
+    """The ideal of the products of so many forms v_k and l_i; the l_i span at most α dimensions."""
     return Products(
         rows=v_forms,
         columns=l_forms,
@@ -150,12 +141,12 @@ def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Produ
 
 
 def minors(m: int, e: int, f: int) -> list[Representation]:
-    """The representations of minimal generators with more parts than the core (m; e, f) has forms
-    or variables, which occur in larger closures with this core.
+    """The minimal generators with more parts than the core (m; e, f) has forms or variables, which
+    occur in larger closures with this core.
 
     There the matrices of coordinates by i, by k and by variables have ranks at most e, f and e + f.
-    All generators with more parts come from minors of one size more, in the degree that is their
-    size (docs/representations.md#proposition-more-rows).
+    All such generators come from minors of one size more, in the degree that is their size
+    (docs/representations.md#proposition-more-rows).
     """
     found: list[Representation] = []
     for size, ideal in ideals_with_minors(m, e, f):

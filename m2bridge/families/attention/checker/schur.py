@@ -27,9 +27,7 @@ Weight = tuple[Partition, ...]
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
-    """Yield the partitions of n into at most ``parts`` parts, none above ``largest``,
-    decreasing.
-    """
+    """Yield the partitions of n into at most ``parts`` parts, none above ``largest``."""
     if parts == 0:
         if n == 0:
             yield ()
@@ -47,10 +45,8 @@ def symmetric_dimension(size: int, n: int) -> int:
 
 
 def hook_dimension(size: int, n: int, legs: int) -> int:
-    """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1; zero where there is no such hook.
-
-    By Pieri's rule S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so the dimension is the sum
-    of (−1)^(legs − i) dim S_(n−i) dim Λ^i over i ≤ legs.
+    """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1, by Pieri's rule S_(n−i) ⊗ Λ^i =
+    S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)); zero where there is no such hook.
     """
     if legs >= n:
         return 0
@@ -61,11 +57,11 @@ def hook_dimension(size: int, n: int, legs: int) -> int:
 
 
 def schur_dimension(shape: Partition, size: int) -> int:
-    """The dimension of S_λ K^size, for a shape λ of at most ``size`` parts, by hooks and contents.
+    """The dimension of S_λ K^size, for a shape of at most ``size`` parts: the product of (size +
+    content) / (hook length) over the boxes.
 
-    It is the product of (size + content) / (hook length) over the boxes of λ. Row i has the
-    contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has the hook
-    lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
+    Row i has the contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has
+    the hook lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
     """
     # f_i: the boxes of the row, and one for each row below it; empty rows at the end of the shape
     # count here as well, and change nothing in the quotient
@@ -82,10 +78,9 @@ def schur_dimension(shape: Partition, size: int) -> int:
 
 
 def determinantal_dimension(size: int, rank: int, n: int) -> int:
-    """The dimension of the polynomials of degree n on the size × size matrices of at most a rank.
-
-    By Cauchy's formula they are the sum of S_λ ⊗ S_λ over the partitions λ of n with at most
-    ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
+    """The dimension of the polynomials of degree n on the size × size matrices of at most a rank,
+    the sum of S_λ ⊗ S_λ over partitions λ of n with at most ``rank`` parts (De Concini, Eisenbud,
+    Procesi, Invent. Math. 56, 1980).
     """
     if rank >= size:
         return symmetric_dimension(size * size, n)  # all matrices
@@ -94,10 +89,9 @@ def determinantal_dimension(size: int, rank: int, n: int) -> int:
 
 @lru_cache(maxsize=100_000)
 def count_tableaux(shape: Partition, weight: Partition) -> int:
-    """The dimension of a weight space of S_λ: the number of semistandard tableaux of shape λ.
-
-    ``weight`` says how often each entry occurs, the largest entry at last. The boxes with it are a
-    horizontal strip; the others, of the shape ``inner``, are a tableau of the other entries.
+    """The number of semistandard tableaux of a shape, where ``weight`` says how often each entry
+    occurs: the boxes of the largest are a horizontal strip, the others a tableau of shape
+    ``inner``.
     """
     if not weight:
         has_boxes = any(shape)
@@ -114,11 +108,12 @@ def count_tableaux(shape: Partition, weight: Partition) -> int:
 
 
 def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
-    """The representation of degree n with these dimensions of weight spaces, as a sum of products.
+    """The representation of degree n with these dimensions {decreasing weight (H, X, Y): dimension}
+    of weight spaces, as a sum of products.
 
-    ``dimensions`` is {decreasing weight (H, X, Y): dimension}. The highest weight is that of a
-    product, which occurs as often as this dimension; the dimensions of its weight spaces, numbers
-    of tableaux, are subtracted, and so on: in characteristic 0 weights determine a representation.
+    The highest weight belongs to a product, which occurs as often as this dimension; the dimensions
+    of its weight spaces, numbers of tableaux, are subtracted, and so on: in characteristic 0
+    weights determine a representation.
     """
     dimensions_left = dict(dimensions)
     products = []

@@ -66,10 +66,8 @@ def sections_of_case(case: Case, n: int) -> int:
 
 
 def series(values: list[int], dimension: int) -> dict[str, Any]:
-    """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), ….
-
-    If H is a polynomial of degree < dimension for all n > n_0, the numerator has no term above
-    T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
+    """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), …: up to
+    n_0 + dimension, if H is a polynomial of degree < dimension for all n > n_0.
     """
     product_of_both = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
     numerator = flint.fmpz_poly(product_of_both.coeffs()[: len(values)])

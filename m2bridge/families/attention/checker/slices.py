@@ -85,8 +85,8 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
 
     The differential has a kernel, of dimension one, where A = k qᵀ and all rows of V are multiples
     of k. In Y this locus has codimension d' for α = 1, and d' + 1 for α = 2. For α = d' = 1 the
-    codimension is one, too, and the cokernel can live also on the locus: so only the points
-    elsewhere are counted, as pairs. In the other cases no point is on it (docs/polar-degrees.md,
+    codimension is one, and the cokernel can live also on the locus: so only the points elsewhere
+    are counted, as pairs. In the other cases no point is on it (docs/polar-degrees.md,
     proposition-slices).
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)  # the entries of A, 2 × 2, and of V, d' × 2
@@ -101,9 +101,8 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """The product Y of projective spaces, and the multidegree of the functions on it.
-
-    ``sizes`` are the numbers of variables of the factors: of A, or of k and q, and of V at last.
+    """The product Y of projective spaces, and the multidegree of the functions on it; ``sizes`` are
+    the numbers of variables of the factors: of A, or of k and q, and of V at last.
     """
 
     sizes: tuple[int, ...]
@@ -148,18 +147,15 @@ class Source:
         ]
 
     def number_of_points(self, hyperplanes: int) -> int:
-        """The number δ_i of points of Y on i general hyperplanes where a further one is tangent.
+        """The number δ_i of points of Y on i general hyperplanes where a further one is tangent, of
+        a general linear space, which i + 2 forms ℓ_j span.
 
-        The further one is any of a general linear space, which i + 2 forms ℓ_j span. It is tangent
-        at a point if all derivatives of Σ s_j ℓ_j are zero there, with the s_j not all zero: if the
-        vectors of ∂ℓ_0/∂x, …, ∂ℓ_{i+1}/∂x, one for each variable x, do not span all vectors. The
-        number of these points is the dimension of the cokernel in the multidegree: i + 2 times that
-        of the functions on the section, less the rank of all multiples of the vectors
-        (docs/polar-degrees.md#proposition-slices).
-
-        On n hyperplanes there are finitely many points, and at each some hyperplane is tangent, as
-        tangency says n + 1 conditions and s has n + 2 entries; functions have as many dimensions as
-        there are points.
+        One is tangent at a point if the vectors of ∂ℓ_0/∂x, …, ∂ℓ_{i+1}/∂x, one for each variable
+        x, do not span all vectors. The number of these points is the dimension of the cokernel in
+        the multidegree: i + 2 times the dimension of the functions on the section, less the rank of
+        all multiples of the vectors (docs/polar-degrees.md#proposition-slices). On n hyperplanes
+        there are finitely many points, and at each some hyperplane is tangent, as tangency says n +
+        1 conditions on n + 2 numbers; functions have as many dimensions as there are points.
         """
         restriction, spanning = self._slice(hyperplanes)
         function_dimension = int(restriction.ncols())  # of functions on the section
@@ -171,12 +167,12 @@ class Source:
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
 
-        The cokernel is that of ``number_of_points``. k and v are not proportional where D = k_1 v_2
-        − k_2 v_1 is not zero. Multiplication with D is bijective on the part of the cokernel that
-        lives there, and a high power of D is zero on the rest: so the rank of this power on the
-        cokernel is the number of points. It is the rank of the relations together with all
-        multiples of the power, each in one entry of a vector with zeros in the others, less the
-        rank of the relations. On n hyperplanes all points have D ≠ 0.
+        They are not proportional where D = k_1 v_2 − k_2 v_1 is not zero. On the cokernel of
+        ``number_of_points`` multiplication with D is bijective on the part that lives there, and a
+        high power of D is zero on the rest: so the rank of this power is the number of points. It
+        is the rank of the relations together with all multiples of the power, each in one entry of
+        a vector with zeros in the others, less the rank of the relations. On n hyperplanes all
+        points have D ≠ 0.
         """
         restriction, spanning = self._slice(hyperplanes)
         function_dimension = int(restriction.ncols())  # of functions on the section
@@ -205,11 +201,8 @@ class Source:
         return self._restriction(equations), spanning
 
     def _relations(self, spanning: Sequence[Any], restriction: Any) -> list[list[int]]:
-        """The relations, modulo which the cokernel is that of vectors of functions, as rows.
-
-        A relation is a monomial times the vector of ∂ℓ/∂x for the forms ℓ in ``spanning`` and one
-        variable x. Its row has the coefficients of the first function, then of the second, and so
-        on.
+        """The relations, modulo which vectors of functions are the cokernel, as rows: a
+        monomial times the vector of ∂ℓ/∂x for the forms ℓ in ``spanning`` and one variable x.
         """
         # For each form a matrix whose rows are monomials times derivatives of the form. Row j has
         # the same monomial and the same variable for all forms.
@@ -223,10 +216,9 @@ class Source:
         return relations
 
     def _general_form(self, random: Random) -> Any:
-        """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
-
-        A_pi is the variable 2 p + i of the factor of A; or, if A = k qᵀ, it is k_p q_i. V_kq is the
-        variable 2 k + q of the last factor.
+        """A random combination of the coordinates A_pi V_kq + A_qi V_kp, and A_pi V_kp; A_pi is the
+        variable 2 p + i of the factor of A, or k_p q_i, and V_kq the variable 2 k + q of the last
+        factor.
         """
         *of_A, V = self.variables
         form = self.ring.constant(0)
@@ -239,12 +231,12 @@ class Source:
         return form
 
     def _restriction(self, equations: Sequence[Any]) -> Any:
-        """The matrix that takes functions of the multidegree to functions on a section of Y.
+        """The matrix that takes functions of the multidegree to functions on a section of Y: a row
+        for each monomial, a column for each element of a basis of functions where ``equations`` are
+        zero.
 
-        It has a row for each monomial, and a column for each element of a basis of the functions
-        where the forms ``equations`` are zero. Each row of the reduced echelon form of the
-        multiples of the equations expresses the monomial in which it begins by monomials in which
-        no row begins: these are the basis.
+        Each row of the reduced echelon form of the multiples of the equations expresses the
+        monomial in which it begins by monomials in which no row begins: these are the basis.
         """
         size = len(self.monomials)
         degree_of_multiplier = [e - 1 for e in self.degree]
@@ -265,8 +257,8 @@ class Source:
         return restriction
 
     def _derivatives(self, form: Any) -> Any:
-        """The multiples, in the multidegree, of the derivatives of a form, in an order common to
-        all forms.
+        """The multiples, in the multidegree, of the derivatives of a form, in one order for all
+        forms.
         """
         rows: list[Row] = []
         first = 0  # the number of the first variable of the factor
@@ -280,9 +272,7 @@ class Source:
 
 
 def leading_columns(reduced: Any, rank: int) -> list[int]:
-    """The columns in which the ``rank`` rows of a reduced echelon form begin, in
-    increasing order.
-    """
+    """The columns in which the ``rank`` rows of a reduced echelon form begin, increasing."""
     leading = []
     column = 0
     for row in range(rank):

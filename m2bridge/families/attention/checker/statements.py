@@ -67,10 +67,9 @@ def numbers(text: str, case: Case, orbit: Orbit | None = None) -> Json:
 
 
 def source_degree(case: Case) -> int:
-    """The degree C(δ, d d' − 1) deg P(D_α) of the source P(D_α) × P(V), of dimension δ.
-
-    deg P(D_α) is Giambelli's product of C(d + i, α) / C(α + i, α) over i < d − α, here with
-    factorials (docs/mathematics.md#theorem-degree).
+    """The degree C(δ, d d' − 1) deg P(D_α) of the source P(D_α) × P(V), of dimension δ, by
+    Giambelli's product of C(d + i, α) / C(α + i, α) over i < d − α
+    (docs/mathematics.md#theorem-degree).
     """
     d, alpha = case.d, case.alpha
     numerator = 1
@@ -82,9 +81,8 @@ def source_degree(case: Case) -> int:
 
 
 def fibre_of_rank_one(case: Case, orbit: Orbit) -> list[Json]:
-    """The fibre by Theorem 3.2 where A and V have rank one: (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ).
-
-    They are equal if k = v. The representative of an orbit has q = h = e_1.
+    """The fibre by Theorem 3.2 where A and V have rank one: (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which
+    are equal if k = v. The representative of an orbit has q = h = e_1.
     """
     pair = representative(orbit)
     exchanged = exchange_vectors(pair)
@@ -124,10 +122,8 @@ def failing_hypothesis(words: Words, case: Case) -> str | None:
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on the statements with this key: evidence and verdicts.
-
-    A difference if the certificate does not list facts about as many orbits as there are. For t = 1
-    there is no evidence: it is another variety, about which nothing is stated or computed.
+    """The content of a certificate on the statements with this key, or a difference if it does not
+    list facts about all orbits; for t = 1, another variety, nothing is stated or computed.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)
@@ -220,12 +216,12 @@ def _observed_in_case(
 def _polar_degrees(
     case: Case, evidence: Json, *, with_slices: bool = False
 ) -> dict[str, list[int | None]] | None:
-    """The polar degrees {name of a method: δ_n, …, δ_0}, with None for a δ_i that it does not give.
+    """The polar degrees {name of a method: δ_n, …, δ_0}, with None for a δ_i that it does not give;
+    None where no theorem says that these numbers are the polar degrees, or the case is too large.
 
     The methods are "integrals", localization and not the stated sums; "projection_formula", for the
-    degree δ_n alone; and "slices", points in general slices. ``with_slices`` counts them in all
-    cases that slices.py has, also where that is expensive. None where no theorem says that these
-    numbers are the polar degrees, or the case is too large.
+    degree δ_n alone; and "slices", points in general slices, with ``with_slices`` also where that
+    is expensive.
     """
     if evidence["degree"] is None:
         return None
@@ -247,9 +243,8 @@ def _polar_degrees(
 
 
 def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether polar degrees are the stated integrals, the observable of former certificates.
-
-    Where theorem-polar applies the theorem says so, unless numbers for the case differ.
+    """Whether polar degrees are the stated integrals, the observable of former certificates: where
+    theorem-polar applies it says so, unless numbers for the case differ.
     """
     if not _polar_theorem_applies(case, evidence):
         return None
@@ -261,11 +256,9 @@ def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
 
 
 def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
-    """Whether the theorem on polar degrees applies (docs/polar-degrees.md#theorem-polar).
-
-    f has to be defined everywhere and birational; and over every orbit the kernel of its
-    differential on Y has to be zero, or of smaller dimension than the codimension, in Y, of what
-    lies over the orbit. Dimensions are of cones.
+    """Whether f is defined everywhere and birational, and over every orbit the kernel of its
+    differential on Y zero, or of smaller dimension than the codimension, in Y, of what lies over
+    the orbit (docs/polar-degrees.md#theorem-polar). Dimensions are of cones.
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]
@@ -313,7 +306,6 @@ def _verdict_at_orbits(
     words: Words, case: Case, evidence: Json, points: Mapping[Orbit, list[Pair]]
 ) -> Json:
     """The verdict on a statement about orbits: REFUTED if it fails at an orbit that it concerns.
-
     ``points`` has for each orbit the points of its fibre, which Theorem 3.2 is about.
     """
     comparisons = []

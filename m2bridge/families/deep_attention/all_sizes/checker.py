@@ -64,8 +64,7 @@ Json = dict[str, Any]
 
 
 def identities() -> list[str]:
-    """The names of the identities of one layer, equalities of polynomials or of words in matrices.
-
+    """The names of the identities of one layer, equalities of polynomials or of words in matrices;
     ContradictionError if one does not hold.
     """
     holds = _lightning() | _softmax() | {"normal form": _normal_form()}
@@ -162,10 +161,8 @@ def _softmax() -> dict[str, bool]:
 
 
 def _normal_form() -> bool:
-    """Whether one more layer keeps the normal form φ = MQX, as words in matrices (Lemma 3.6).
-
-    The layer with the matrices V and A makes V φφᵀAφ of φ = MQX. The word of this product must be
-    that of M⁺Q⁺X, with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. A negative letter is a transpose.
+    """Whether one more layer keeps the normal form φ = MQX, as words in matrices (Lemma 3.6): V
+    φφᵀAφ is M⁺Q⁺X, with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. A negative letter is a transpose.
     """
     V = (1,)
     M = (2,)
@@ -182,12 +179,13 @@ def _normal_form() -> bool:
 
 
 def sums_agree() -> bool:
-    """Whether the formulas of lemma-layers and of the statements are the counted dimensions.
+    """Whether the formulas of lemma-layers and of the statements are the counted dimensions, as
+    polynomials.
 
-    Both sides are polynomials. A layer extends the space of dimension s, which the layers after it
-    span with M, to one of dimension u in K^n, by the rows and columns of a matrix of rank x. It is
-    *free* if they are independent, u = s + 2x, and otherwise *fills* a space of some given
-    dimension u; the first layer fills the whole space, u = n.
+    A layer extends the space of dimension s, which the layers after it span with M, to one of
+    dimension u in K^n, by the rows and columns of a matrix of rank x. It is *free* if they are
+    independent, u = s + 2x, and otherwise *fills* a space of some given dimension u; the first
+    layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
     counted_and_stated = [
@@ -239,10 +237,8 @@ def _count_of_M(n: Any, s: Any, e: Any) -> Any:
 
 @cache
 def content(words: Words) -> Content:
-    """The content of a certificate on the statement in these words.
-
-    Its verdict is always CONFIRMED, because anything else is a ContradictionError of one of the
-    checks below.
+    """The content of a certificate on the statement in these words; its verdict is always
+    CONFIRMED, because anything else is a ContradictionError of one of the checks below.
     """
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
@@ -266,10 +262,11 @@ def _evidence_of_the_lemma() -> Json:
 
 
 def _blocks() -> Iterator[Network]:
-    """Yield networks with all blocks of at most three layers, for softmax of at most two.
+    """Yield networks with all blocks of at most three layers, for softmax of at most two; two
+    tokens stand for all t ≥ 2.
 
-    A block has some layers, here ``wide_layers``, with matrices of rank one or two, and then others
-    after a hidden width one. Two tokens stand for all t ≥ 2.
+    A block has some layers with matrices of rank one or two, and then others after a hidden width
+    one.
     """
     lightning = tuples((1, 2, 3), (1, 2), (False,))
     softmax = tuples((1, 2), (2,), (True,))
@@ -283,8 +280,7 @@ def _blocks() -> Iterator[Network]:
 
 
 def _block(network: Network) -> Json:
-    """The numbers of columns and the rank of the differential of the block of a network.
-
+    """The numbers of columns and the rank of the differential of the block of a network;
     ContradictionError if its kernel is larger than lemma-kernel says.
     """
     columns, rank = columns_and_rank(network)
@@ -294,10 +290,10 @@ def _block(network: Network) -> Json:
 
 
 def _needed_hypotheses(words: Words) -> list[Json]:
-    """For each hypothesis of a statement the first small network which shows that it is needed.
+    """For each hypothesis of a statement the first small network which shows that it is needed:
+    only that hypothesis fails, and the dimension, found by the upper bound and then by ranks, is
+    not the stated number.
 
-    Only that hypothesis fails for the network, and its dimension is not the stated number: networks
-    are looked for by the upper bound of the dimension, which is then computed by ranks.
     ContradictionError if a small network satisfies all hypotheses and has another dimension.
     """
     # an identity of matrices of all sizes, with which no dimension is compared

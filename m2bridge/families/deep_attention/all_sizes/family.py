@@ -48,10 +48,8 @@ Example = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmongNetworks(VerdictScope):
-    """Whether a statement holds for all networks that it is about.
-
-    It is CONFIRMED, REFUTED by a network, or UNDECIDED if its formula is not shown to be what is
-    counted, and no small network shows a difference.
+    """Whether a statement holds for all networks that it is about: CONFIRMED, REFUTED by a network,
+    or UNDECIDED if its formula is not shown to be what is counted, and no small network differs.
     """
 
     in_parts: ClassVar[bool] = False
@@ -168,11 +166,11 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
 
 
 def counts_alike(prediction: DimensionFormula) -> bool:
-    """Return whether M and every layer contribute as much to the prediction as to the dimension.
+    """Return whether M and every layer contribute as much to the prediction as to the dimension,
+    where its assumptions hold, so that both sums are the same for all networks.
 
-    Then both sums are the same for all networks. The contributions are compared where the
-    assumptions of the prediction hold; its dimensions s_k, if it defines them, must be those of
-    ``layers``. ``False`` may also mean that isl does not see that two functions are the same.
+    Its dimensions s_k, if it defines them, must be the ones of ``layers``. ``False`` may also mean
+    that isl does not see that two functions are the same.
     """
     end, layer = contributions(prediction.counts)
     assumed_of_end = END.where(prediction.end_assumed)
@@ -383,10 +381,8 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         return cross_check_deep_attention()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return the table row of one verdict in a certificate, whose statement has this key.
-
-        ValueError if a counterexample is there and the verdict is not REFUTED, or the other way
-        round.
+        """Return the table row of one verdict in a certificate; ValueError if a counterexample is
+        there and the verdict is not REFUTED, or the other way round.
         """
         # empty without a counterexample
         witness = example_text(verdict["counterexample"])

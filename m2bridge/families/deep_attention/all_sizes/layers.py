@@ -61,9 +61,8 @@ class PiecewisePolynomial:
         return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: PiecewisePolynomial, where: isl.Set) -> bool:
-        """Return whether isl shows that both functions are defined and equal on the set ``where``.
-
-        ``False`` does not mean that they differ: isl may not see that a difference is zero.
+        """Return whether isl shows that both functions are defined and equal on the set ``where``;
+        it may not see that a difference is zero.
         """
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
@@ -83,9 +82,8 @@ class PiecewisePolynomial:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Variables, such as ``n, s``, and a condition that all values which occur satisfy.
-
-    Conditions are texts in the language of isl, such as ``1 <= s <= n``.
+    """Variables, such as ``n, s``, and a condition, such as ``1 <= s <= n``, that all values which
+    occur satisfy.
     """
 
     names: str
@@ -97,8 +95,7 @@ class Space:
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> PiecewisePolynomial:
-        """Return the function with these pieces; an empty condition always holds.
-
+        """Return the function with these pieces, an empty condition being always true;
         ContradictionError if two of the conditions are satisfied somewhere.
         """
         # empty before the first piece
@@ -195,9 +192,8 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
 def sum_contributions(
     network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial
 ) -> int:
-    """Return the sum of the contributions of the end and all layers of a network.
-
-    ContradictionError if a function is not defined for the network.
+    """Return the sum of the contributions of the end and all layers of a network;
+    ContradictionError if a function is not defined for it.
     """
     at_end, layers = variables(network)
     return end(at_end) + sum(map(layer, layers))
@@ -225,11 +221,12 @@ _SEVERAL = "t >= 2"
 
 
 def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield what layer k adds to a dimension if its whole attention matrix counts, as pieces.
+    """Yield what layer k adds to a dimension if its whole attention matrix counts, less
+    ``scalings``: a piece for each formula for s_k, restricted to ``condition``.
 
     It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
-    given one of dimension s_{k+1}, plus α_k(2s_k − α_k) for that of an s_k × s_k matrix of rank at
-    most α_k, less ``scalings``: a piece for each formula for s_k, restricted to ``condition``.
+    given one of dimension s_{k+1}, plus α_k(2s_k − α_k) for an s_k × s_k matrix of rank at most
+    α_k.
     """
     for where, s_k in _SPANS:
         subspaces = f"({s_k} - s)*(n - {s_k})"
@@ -252,10 +249,9 @@ def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str
 
 
 def equation(scalings: int) -> Pieces:
-    """Return the summand of layer k in Eq. 14 (one scaling) or Eq. 16 (none), as pieces on LAYER.
-
-    It is α_1(2d_0 − α_1) for k = 1, and α_k(2δ − α_k) for k ≥ 2, where the hidden width δ is r_k,
-    as δ ≤ d_0.
+    """Return the summand of layer k in Eq. 14 (one scaling) or Eq. 16 (none), as pieces on LAYER:
+    α_k(2δ − α_k), where δ is d_0 for k = 1, and for k ≥ 2 the hidden width, which is r_k, as δ ≤
+    d_0.
     """
     return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
@@ -311,7 +307,7 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     plane, which are almost parallel for small h. With τ = 1 + κ²:
 
     * *parallel tokens*: u is moved to τ(uᵀAu)u modulo h.
-    * *ratio of tokens*: v is moved to κ times that of u, plus τh(uᵀAy)u, modulo h².
+    * *ratio of tokens*: v is moved to κ times the image of u, plus τh(uᵀAy)u, modulo h².
     * *determinant*: det(SAu, SAv) = det(u, v)³ det A.
     * *skew part*: the matrix hJ with J = (0, 1; −1, 0) has uᵀhJu = 0 and uᵀhJy = h det(u, y).
     """
@@ -397,9 +393,8 @@ def _divides(divisor: Any, polynomial: Any) -> bool:
 
 
 def _normal_form() -> bool:
-    """Return whether the step of Lemma 3.6 holds, as an identity of words in matrices.
-
-    It says that V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, where S = XXᵀ.
+    """Return whether the step of Lemma 3.6 holds, as an identity of words in matrices: V φφᵀAφ is
+    M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, where S = XXᵀ.
     """
     V, A, M, Q, X = map(WordSum.letter, range(5))
     phi = M * Q * X
@@ -414,11 +409,11 @@ BlockRank = dict[str, Any]
 
 
 def blocks() -> Iterator[DeepAttention]:
-    """Yield all blocks of at most three layers, for softmax of at most two, as networks.
+    """Yield all blocks of at most three layers, for softmax of at most two, as networks: power
+    series of three layers of softmax take long to check.
 
-    A block has some layers, ``wide_layers`` of them, with two inputs and a matrix of rank 1 or 2,
-    and then layers after a hidden width 1, all of rank 1. Power series of three layers of softmax
-    take long to check.
+    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers after a
+    hidden width 1, all of rank 1.
     """
     lightning = product((1, 2, 3), ("none",), (1, 2))
     softmax = product((1, 2), ("softmax",), (2,))
@@ -433,9 +428,8 @@ def blocks() -> Iterator[DeepAttention]:
 
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
-    """Return the columns and the rank of the differential of each of the blocks.
-
-    ContradictionError if a kernel is larger than it always is.
+    """Return the columns and the rank of the differential of each of the blocks; ContradictionError
+    if a kernel is larger than it always is.
     """
     ranks = []
     for network in check_deadline_in(blocks()):

@@ -51,9 +51,8 @@ MAX_BLOCK_PRODUCTS = 10**8
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
-
-    There are ``t`` tokens x, y, …, y, of which all but the first are equal.
+    """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k), of
+    ``t`` tokens x, y, …, y, of which all but the first are equal.
     """
 
     size: int  # the number n of rows of X and of all Y_k, one or two
@@ -78,9 +77,9 @@ class Block:
         """The number of coefficients of the power series in h; one is no series, but a number.
 
         A softmax of few layers is expanded in the size ε of its inputs, with h = ε². Layer k shows
-        its matrix in order 2·3^(k−1) + 1 in ε (theorem-S). That is 3^(k−1) in h after the first
-        order, so 3^(l−1) + 1 coefficients are enough for l layers. A softmax of more layers has
-        exponentials as unknowns, and lightning attention is a polynomial.
+        its matrix in order 2·3^(k−1) + 1 in ε (theorem-S), that is 3^(k−1) in h after the first
+        order. A softmax of more layers has exponentials as unknowns, and lightning attention is a
+        polynomial.
         """
         if self.softmax and self.layers <= MAX_SERIES_LAYERS:
             last_order: int = 3 ** (self.layers - 1)
@@ -89,11 +88,12 @@ class Block:
 
 
 def unseen_dimension(network: Network) -> int:
-    """The dimension of the kernel that the differential of the block always has (theorem-block).
+    """The dimension of the kernel that the differential of the block always has (theorem-block): 0
+    for softmax.
 
-    For softmax it is 0. For lightning attention it is l, for the scalings of the C_k and of m that
-    keep the function, plus one for each 2 × 2 matrix C_k with k > f (``Network.last_whole_layer``),
-    whose skew-symmetric part does not matter.
+    For lightning attention it is l, for the scalings of the C_k and of m that keep the function,
+    plus one for each 2 × 2 matrix C_k with k > f (``Network.last_whole_layer``), whose
+    skew-symmetric part does not matter.
     """
     if network.softmax:
         return 0
@@ -104,9 +104,9 @@ def unseen_dimension(network: Network) -> int:
 
 
 def columns_and_rank(network: Network) -> tuple[int, int]:
-    """The number of columns of the differential of the block of a network, and its rank.
+    """The number of columns of the differential of the block of a network, and its rank; a matrix
+    of rank α_k has rank min(α_k, 2) in the block, as theorem-block says.
 
-    A matrix of rank α_k stands in the block as one of rank min(α_k, 2), as theorem-block says.
     Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2; and
     two columns x, y of X give every symmetric 2 × 2 matrix XXᵀ.
     """
@@ -163,9 +163,8 @@ def _numbers_of_certificate() -> Iterator[int]:
 
 
 def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """The parameters made from the next of these numbers, in the order of the columns.
-
-    They are the entries of all C_k, row by row, the c_k, and m.
+    """The parameters made from the next of these numbers, in the order of the columns: the entries
+    of all C_k, row by row, the c_k, and m.
     """
     parameters: list[int] = []
     for rank in block.ranks:
@@ -181,12 +180,11 @@ def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
 
 
 def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
-    """A lower bound for the rank modulo a prime of the differential at these parameters.
+    """A lower bound for the rank modulo a prime of the differential at these parameters: rows for
+    some random X, until the rank is ``upper`` or there are three times as many X as parameters.
 
-    A row of the matrix has the derivatives of one coefficient of one output, for one random X, with
-    respect to all parameters. The rank of the rows of some X is at most that for all X; so more X
-    are added until the rank is ``upper``, or until there are more than three times as many X as
-    parameters.
+    A row has the derivatives of one coefficient of one output. The rank of the rows of some X is at
+    most the rank for all X.
     """
     random = unpredictable()
     rows: list[list[int]] = []
@@ -210,12 +208,10 @@ def _rows(
 ) -> Iterator[list[int]]:
     """Yield rows of derivatives, with respect to all parameters, of the outputs at random tokens X.
 
-    For t ≥ 2 the first column of X is a token x, and the second a token y that stands for all t − 1
-    others, which are equal. For the output of each of the two there are ``length`` rows, one for
-    each power of h. Softmax of few layers is that of h times the scores, a power series in h: each
-    of its coefficients is a function of X, so its derivative is a row. With more layers random
-    numbers stand for the exponentials of the scores, which are algebraically independent by Ax's
-    theorem.
+    For t ≥ 2 the second column of X is a token y that stands for all t − 1 others. Each output has
+    ``length`` rows, one for each power of h, as each coefficient of a series is a function of X.
+    With more layers random numbers stand for the exponentials of the scores, which are
+    algebraically independent by Ax's theorem.
     """
     different_tokens = min(block.t, 2)
     X = [[random.randrange(prime) for _ in range(different_tokens)] for _ in range(block.size)]
@@ -270,16 +266,13 @@ def _outputs(
 
 @dataclass(frozen=True)
 class _DualNumbers:
-    """Dual numbers v + s·δ with δ² = 0, where v and s are in GF(prime)[h]/(h^length).
+    """Dual numbers v + s·δ with δ² = 0, where v and s are in GF(prime)[h]/(h^length): a function of
+    p + δ e_i has its value at p as v, and its derivative by the i-th parameter as s.
 
-    A function of p + δ e_i, with e_i a unit vector, has its value at p as v, and its derivative
-    by the i-th parameter as s.
-
-    It is kept as the polynomial v + s·h^place in h. The place is 2·length − 1, above the degree of
-    each product of two values; the product of two slopes begins at twice the place, and is cut off.
-
-    For softmax the inputs are εX with h = ε²: all tokens of all layers are multiples of ε, so that
-    the scores are h times those of X. The second of two tokens stands for ``t`` − 1 equal ones.
+    They are kept as v + s·h^place. The place is 2·length − 1, above the degree of each product of
+    two values; the product of two slopes begins at twice the place, and is cut off. For softmax the
+    inputs are εX with h = ε²: all tokens of all layers are multiples of ε, so that the scores are h
+    times the scores of X. The second of two tokens stands for ``t`` − 1 equal ones.
     """
 
     prime: int
@@ -315,10 +308,9 @@ class _DualNumbers:
         return [[sum(map(self.times, row, column), start=zero) for column in columns] for row in A]
 
     def softmax(self, scores: Matrix, chosen_values: list[list[int]]) -> Matrix:
-        """The softmax of each column of a 2 × 2 matrix of scores.
-
-        A column (z, z') becomes that of e^z and (t − 1)e^z', divided by their sum. The chosen
-        values stand for the four exponentials where no series is used.
+        """The softmax of each column of a 2 × 2 matrix of scores: (z, z') becomes e^z and (t −
+        1)e^z', divided by their sum. The chosen values stand for exponentials where no series is
+        used.
         """
         scores_of_x, scores_of_y = scores
         chosen_of_x, chosen_of_y = chosen_values

@@ -55,9 +55,8 @@ class VirtualWeights(NamedTuple):
 
 
 def unknown_count(network: Network) -> int:
-    """The number of entries of B_1, …, B_l, but the first of each, and of N.
-
-    0 where no fibre is computed: for softmax, heads, skip connections or too many unknowns.
+    """The number of entries of B_1, …, B_l, but the first of each, and of N; 0 where no fibre is
+    computed: for softmax, heads, skip connections or too many unknowns.
     """
     if network.softmax or not network.plain:
         return 0
@@ -88,11 +87,9 @@ def fibre(network: Network) -> tuple[int, int]:
 
 
 def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
-    """The equations of the fibre: polynomials in the entries of B_1, …, B_l and N, row by row.
-
-    The function of the unknown matrices less that of the virtual weights is a matrix of polynomials
-    in the unknowns and in the inputs; it is zero exactly if its coefficients at all monomials in
-    the inputs are.
+    """The equations of the fibre, in the entries of B_1, …, B_l and N, row by row: the
+    coefficients, at all monomials in the inputs, of the function of unknown matrices less the given
+    one.
     """
     weights = random_virtual_weights(network)
     n = network.widths[0]

@@ -96,11 +96,10 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
 def _row_determines_c_and_w(S: Matrix) -> bool:
     """Whether the row cᵀ S [w]_× determines c and w up to numbers.
 
-    The row depends linearly on the 3 × 3 matrix c wᵀ, and for e_i e_jᵀ it is e_iᵀ S [e_j]_×. If the
-    unit matrix goes to zero and the rank of this linear map is 8 of 9, only multiples of the unit
-    matrix do. Then two matrices c wᵀ with the same row differ by a multiple of the unit matrix. As
-    they have rank 1, the difference has rank at most 2, and a multiple of the unit matrix has rank
-    0 or 3: they are equal.
+    The row depends linearly on the 3 × 3 matrix c wᵀ. If the unit matrix goes to zero and the rank
+    of this linear map is 8 of 9, only multiples of the unit matrix do. Then two matrices c wᵀ with
+    the same row differ by such a multiple, of rank 0 or 3, and as they have rank 1, of rank at most
+    2: they are equal.
     """
     images = []
     of_unit_matrix = [0 * S[0][0]] * 3
@@ -115,12 +114,11 @@ def _row_determines_c_and_w(S: Matrix) -> bool:
 
 
 def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
-    """Whether all solutions of S A S Aᵀ S b = N · column have b = 0.
+    """Whether all solutions of S A S Aᵀ S b = N · column, with N = M⁻¹, have b = 0.
 
-    With N = M⁻¹ the equation says that M S A S Aᵀ S b is the column. It is a system of linear
-    equations for the vector b and the 3 × 3 matrix N: each entry of b, and each entry of N,
-    multiplies a known vector of polynomials. All solutions have b = 0 if the three vectors of b
-    add 3 to the dimension of the span of the nine vectors of N.
+    These are linear equations: each entry of b, and each entry of N, multiplies a known vector of
+    polynomials. All solutions have b = 0 if the three vectors of b add 3 to the dimension of the
+    span of the nine vectors of N.
     """
     # the columns of the matrix
     multiplied_by_b = transposed(product(S, A, S, transposed(A), S))
@@ -149,10 +147,8 @@ def _skew(w: Sequence[int]) -> Matrix:
 
 
 def _rank_of_rows(rows: Sequence[Column]) -> int:
-    """The dimension of the space over QQ that rows of polynomials span.
-
-    A linear relation with numbers holds between the rows of polynomials exactly if it holds between
-    the rows of the coefficients of all their entries.
+    """The dimension over QQ of the span of rows of polynomials, the rank of the rows of the
+    coefficients of all their entries.
     """
     monomials: set[Exponents] = set()
     for row in rows:

@@ -75,9 +75,8 @@ def observe(network: Network, observable: str) -> Found:
 
 
 def _dimension_between(rank: int, upper: int) -> Found:
-    """The dimension of an image, by a lower and an upper bound: not decided unless they are equal.
-
-    A rank above the upper bound refutes a proof or a program: ContradictionError.
+    """The dimension of an image, not decided unless a rank and an upper bound are equal; a rank
+    above the bound refutes a proof or a program: ContradictionError.
     """
     if rank > upper:
         raise ContradictionError(f"a rank {rank} above the bound {upper}")
@@ -133,9 +132,8 @@ def _units(A: Any) -> Iterator[Any]:
 
 @cache
 def attention_rank(d: int, a: int) -> int:
-    """The rank of the differential of (K, Q) ↦ KᵀQ at a random point, for K and Q of size a × d.
-
-    Its image is spanned by all K̇ᵀQ and KᵀQ̇.
+    """The rank of the differential of (K, Q) ↦ KᵀQ at a random point, for K and Q of size a × d:
+    its image is spanned by all K̇ᵀQ and KᵀQ̇.
     """
     rows = min(a, d)
     _check_price(2 * rows * d, d * d)
@@ -174,9 +172,8 @@ def virtual_rank(network: Network) -> int:
 def _virtual_tangent(
     layers: list[Head], entering: list[Any], moving: int, letter: str, E: Any
 ) -> list[int]:
-    """The derivative of A'_1, …, A'_l and M when one matrix of layer ``moving`` + 1 moves along E.
-
-    By the product rule, with the derivative of M_k carried from layer to layer.
+    """The derivative of A'_1, …, A'_l and M when one matrix of layer ``moving`` + 1 moves along E:
+    by the product rule, with the derivative of M_k carried from layer to layer.
     """
     slope_of_M = 0 * entering[moving]
     # the A'_k of earlier layers, n × n matrices, do not move
@@ -219,10 +216,8 @@ def function_rank(network: Network, upper: int) -> int:
 
 
 def gradient(layers: list[list[Head]], skip: bool, X: Any, G: Any) -> list[int]:
-    """The derivative of ⟨G, φ(X)⟩, the sum of products of entries, with respect to all weights.
-
-    The weights are listed from the last layer to the first, those of each head in the order V, K,
-    Q, each matrix row by row.
+    """The derivative of ⟨G, φ(X)⟩ with respect to all weights, from the last layer to the first,
+    the weights of each head in the order V, K, Q, each matrix row by row.
     """
     Y = X
     entering = []
@@ -246,13 +241,13 @@ def gradient(layers: list[list[Head]], skip: bool, X: Any, G: Any) -> list[int]:
 
 
 def _derivatives_of_head(head: Head, Y: Any, G: Any) -> tuple[list[int], Any]:
-    """The derivatives of a function of the output V·YYᵀAY with respect to V, K and Q, and to Y.
+    """The derivatives of a function of the output V·YYᵀAY with respect to V, K and Q, and to Y,
+    from its derivative ``G`` with respect to this output.
 
-    ``G`` is the derivative with respect to this output. Write ∂Z for the derivative with respect to
-    a matrix Z, and put Γ = VᵀG. Then ∂V = G(YYᵀAY)ᵀ, ∂A = D = YYᵀΓYᵀ, ∂K = Q Dᵀ, ∂Q = K D, and
-    ∂Y = AᵀYYᵀΓ + WY + WᵀY with W = ΓYᵀAᵀ, whose summands come from the last, the first and the
-    second factor Y. Products are taken in an order in which neither A nor D is multiplied out,
-    since both are n × n.
+    Write ∂Z for the derivative with respect to a matrix Z, and put Γ = VᵀG. Then ∂V = G(YYᵀAY)ᵀ, ∂A
+    = D = YYᵀΓYᵀ, ∂K = Q Dᵀ, ∂Q = K D, and ∂Y = AᵀYYᵀΓ + WY + WᵀY with W = ΓYᵀAᵀ, whose summands
+    come from the last, the first and the second factor Y. Neither A nor D, which are n × n, is
+    multiplied out.
     """
     K, Q = head["K"], head["Q"]
     gamma = head["V"].transpose() * G
@@ -279,14 +274,12 @@ Word = tuple[int, ...]
 
 
 def normal_form_factors(layers: int) -> int | None:
-    """The number of factors of φ, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6).
+    """The number of factors of φ, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6),
+    so equal products for matrices of all sizes; None if they are different.
 
-    None if they are different. Equal words are equal products, whatever the sizes of the matrices
-    are.
-
-    Before the first layer φ is X, and M and Q are the empty word. Layer k replaces φ by
-    V_k φφᵀ A_k φ, and Q by Q XXᵀ Qᵀ Mᵀ A_k M Q with M = V_{k−1} ⋯ V_1; then it replaces M by V_k M.
-    The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
+    Before the first layer φ is X, and M and Q are the empty word. Layer k replaces φ by V_k φφᵀ A_k
+    φ, and Q by Q XXᵀ Qᵀ Mᵀ A_k M Q with M = V_{k−1} ⋯ V_1; then it replaces M by V_k M. The letter
+    1 is X, 2k is A_k, 2k + 1 is V_k.
     """
     X: Word = (1,)
     function = X
@@ -332,9 +325,8 @@ def _normal_form(network: Network) -> Found:
 
 
 def _scalings(network: Network) -> Found:
-    """Whether V ↦ cV, A ↦ A/c keeps a layer V Y Y'A Y of lightning attention, with Y' for Yᵀ.
-
-    It does if V and A occur equally often in it. A skip connection adds Y, in which neither occurs.
+    """Whether V ↦ cV, A ↦ A/c keeps a layer V Y Y'A Y of lightning attention, with Y' for Yᵀ:
+    whether V and A occur equally often. A skip connection adds Y, in which neither occurs.
     """
     if network.softmax:
         return NOT_COMPUTED
@@ -364,9 +356,9 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     """The lower bound of the dimension by theorem-block, and the numbers behind it, by name.
 
     If the kernel of the differential of the block has the dimension that it always has, the
-    dimension is ``upper``. If it is larger, the lower bound is 0: the rank of the block is then no
-    bound, and may be more than the dimension, because the block is differentiated with respect to
-    all entries of its C_k, also where the matrices of the network have rank one.
+    dimension is ``upper``. Otherwise the bound is 0: the rank of the block may be more than the
+    dimension, because all entries of its C_k move, also where the matrices of the network have rank
+    one.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
@@ -389,9 +381,8 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
 
 
 def _unseen_weights(network: Network) -> Found:
-    """The dimension of the fibres of (A, V) ↦ φ over general functions.
-
-    It is the dimension of all pairs (A, V), less that of the functions.
+    """The dimension of the fibres of (A, V) ↦ φ over general functions: the dimension of all pairs
+    (A, V), less the dimension of the functions.
     """
     dimension, numbers = _dimension(network)
     if not numbers:
@@ -403,10 +394,8 @@ def _unseen_weights(network: Network) -> Found:
 
 
 def _virtual_fibre_dimension(network: Network) -> Found:
-    """The dimension of a general fibre in the virtual weights, up to the torus.
-
-    It is the difference of the dimensions of virtual weights and of functions, less l for the
-    torus, which acts freely where no A'_k is zero. Softmax has no torus.
+    """The dimension of a general fibre in the virtual weights, up to the torus, which has dimension
+    l and acts freely where no A'_k is zero. Softmax has no torus.
     """
     if network.softmax or not network.plain:
         return NOT_COMPUTED
@@ -459,9 +448,8 @@ def _fibre(network: Network, observable: str) -> Found:
 
 
 def _closed(network: Network) -> Found:
-    """Whether the functions form a closed set, where the statement ``closed`` applies.
-
-    The answer is no if all facts hold which show that a limit of networks is not a network.
+    """Whether the functions form a closed set, where the statement ``closed`` applies: no if all
+    facts hold which show that a limit of networks is not a network.
     """
     if hypotheses(network, key="closed", part=""):
         return NOT_COMPUTED

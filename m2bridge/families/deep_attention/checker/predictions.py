@@ -168,12 +168,13 @@ def forms_of_rank(n: int, rank: int) -> int:
 
 
 def virtual_weights_dimension(network: Network, whole: int) -> int:
-    """The number D_red(whole): of the virtual weights, A'_k with k > ``whole`` symmetrized.
+    """The dimension D_red(whole) of the virtual weights, with A'_k symmetrized for k > ``whole``;
+    it is D_virt for ``whole`` = l.
 
-    It is D_virt for ``whole`` = l. Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n
-    of subspaces of dimensions s_k: the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The
-    dimension is the sum of those of M, of the flag, and of all A'_k. Given W_k, its subspaces
-    W_{k+1} are a Grassmannian of dimension s_{k+1}(s_k − s_{k+1}).
+    Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
+    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The dimensions of M, of the flag, and of
+    all A'_k are added. Given W_k, its subspaces W_{k+1} are a Grassmannian of dimension s_{k+1}(s_k
+    − s_{k+1}).
     """
     n, outputs = network.widths[0], network.widths[-1]
     # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
@@ -197,10 +198,8 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
 
 
 def upper_bound(network: Network) -> int:
-    """The least of the upper bounds of the dimension of functions that apply to a network.
-
-    For one head without skip connections, and for softmax of one token, one bound is attained
-    (theorems L and S), so that no other is less.
+    """The least of the upper bounds of the dimension of functions that apply to a network; for one
+    head without skip connections, and softmax of one token, one is attained (theorems L and S).
     """
     if network.softmax and network.t == 1:
         # the softmax of one score is 1: functions are X ↦ MX
@@ -240,10 +239,11 @@ def layered_bound(network: Network) -> int:
 
 
 def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
-    """The least bound of proposition-heads, with its numbers, for the functions of one layer.
+    """The least bound of proposition-heads, with its numbers, for the functions Σ V_h S A_h X of
+    one layer, with S = XXᵀ.
 
-    They are Σ V_h S A_h X with S = XXᵀ, a sum over the heads; for one token x, Σ V_h x·q_h(x) with
-    the quadratic forms q_h of A_h, in d variables and of rank at most 2a.
+    For one token x they are Σ V_h x·q_h(x) with the quadratic forms q_h of A_h, in d variables and
+    of rank at most 2a.
     """
     d, after, a = sizes
     heads = network.heads
@@ -282,10 +282,9 @@ def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
 def _coefficient_count(network: Network) -> int:
     """The number of coefficients of a function of lightning attention.
 
-    The function is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N =
-    n(n + 1)/2 entries of a symmetric matrix; for one token, forms of degree 3^l in n variables.
-    With skip connections lower degrees occur too, in which the constant part is always the
-    identity.
+    It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
+    entries of a symmetric matrix; for one token, forms of degree 3^l in n variables. With skip
+    connections lower degrees occur too, in which the constant part is always the identity.
     """
     n = network.widths[0]
     outputs = network.widths[-1]

@@ -77,13 +77,12 @@ def evidence() -> list[Json]:
 
 @cache
 def ideal(base: BaseCase) -> Basis:
-    """The ideal of the fibre over the representative (A, V) of a base case: a reduced Gröbner basis
-    in z.
+    """The reduced Gröbner basis in z of the fibre over the representative (A, V) of a base case:
+    the (A', V') with A'_11 = V'_11 = 1 and the same function.
 
-    The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. All other weights
-    follow from z; the equations say that each coordinate is that of the representative. The rank of
-    A' need not be limited: where column i of A is zero, l'_i v'_1 = l_i v_1 = 0 with v'_1 ≠ 0, so
-    column i of A' is zero as well; so are rows of V' (docs/all-sizes.md#lemma-fibre-equations).
+    The rank of A' need not be limited: where column i of A is zero, l'_i v'_1 = l_i v_1 = 0 with
+    v'_1 ≠ 0, so column i of A' is zero as well; so are rows of V'
+    (docs/all-sizes.md#lemma-fibre-equations).
     """
     orbit, d = base
     r, s, _ = orbit
@@ -118,9 +117,8 @@ def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
 
 
 def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
-    """The reduced Gröbner basis of an ideal, the largest leading terms first.
-
-    FLINT makes the coefficients coprime integers; here the leading one becomes positive.
+    """The reduced Gröbner basis of an ideal, the largest leading terms first, with coprime integers
+    as coefficients, of which the leading one is positive.
     """
     # some of the polynomials may be numbers, as zero is
     generators = [context.constant(1) * f for f in polynomials]
@@ -137,9 +135,7 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
 
 
 def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The key that puts polynomials in graded reverse lexicographic order of their
-    leading terms.
-    """
+    """The key for the graded reverse lexicographic order of leading terms."""
     exponents, _ = terms[0]
     return sum(exponents), [-e for e in reversed(exponents)]
 
@@ -154,9 +150,7 @@ IS_SIZE = "1 <= d and 1 <= dp and 1 <= a"
 
 
 def is_orbit(r: str, s: str, m: str) -> str:
-    """The condition that numbers of these names are an orbit
-    (docs/mathematics.md#proposition-orbits).
-    """
+    """The condition that these names are an orbit (docs/mathematics.md#proposition-orbits)."""
     return (
         f"{IS_SIZE} and 1 <= {r} <= a and {r} <= d and 1 <= {s} <= dp and {s} <= d"
         f" and 0 <= {m} <= {r} and {m} <= {s} <= d + {m} - {r}"
@@ -174,16 +168,14 @@ def sizes(condition: str = EVERY) -> isl.Set:
 
 
 def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
-    """The orbits of all sizes with a property; with ``more``, such as ", x, y", and further
+    """The orbits of all sizes with a property; with ``more``, such as ", x, y", also more
     numbers.
     """
     return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
 
 
 def forget_numbers(some_set: isl.Set, first: int, count: int) -> isl.Set:
-    """The projection of a set that forgets ``count`` of the numbers of each element, from ``first``
-    on.
-    """
+    """The projection of a set that forgets ``count`` of the numbers of each element."""
     return some_set.project_out(isl.dim_type.set, first, count)
 
 
@@ -234,10 +226,8 @@ class Fibres:
 
 @cache
 def fibres() -> Fibres:
-    """The fibres over all orbits, by the four strata of ``STRATA``, which contain every orbit once.
-
-    ``_stratum`` proves each of these from ideals of base cases; ContradictionError if something is
-    not so (theorem-fibres in docs/all-sizes.md).
+    """The fibres over all orbits, by the four strata of ``STRATA``, each proved by ``_stratum``;
+    ContradictionError if something is not so (theorem-fibres in docs/all-sizes.md).
     """
     evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
     # the sets of orbits of the four conditions, in the order of STRATA; k and v are ``alike``
@@ -266,7 +256,7 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
       the unknown of the place is determined, so the fibre is the representative, reduced.
     * Else r = s = 1. Each equation has the unknowns of two places at most, so the fibre ideal is
       the sum of the ideals of base cases at all single places and pairs of places. If these have
-      all monomials of degree two, the length is d: that of 1 and the d − 1 unknowns.
+      all monomials of degree two, 1 and the d − 1 unknowns are left: the length is d.
     * If z² = z is in one of these ideals, there has to be a place with this equation in each orbit.
       Each other place makes a pair with this place, and the ideal of the pair says that the other
       unknown is zero. What the other pairs say follows, and there are two points.
@@ -306,8 +296,8 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
 
 
 def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set]) -> None:
-    """Raise ContradictionError unless each place of each orbit of a stratum is in one of these
-    sets.
+    """Raise ContradictionError unless each place of each orbit of a stratum is in one of
+    the sets.
     """
     determined: list[isl.Set] = []
     for places in like_points:
@@ -317,9 +307,7 @@ def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set])
 
 
 def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> None:
-    """Raise ContradictionError unless all places and pairs of places of a stratum look like a base
-    case.
-    """
+    """Raise ContradictionError unless all places and pairs of places look like a base case."""
     single_places = []
     pairs_of_places = []
     for places in like_bases:
@@ -332,13 +320,13 @@ def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> No
 
 
 def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
-    """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case.
+    """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case:
+    a set for each order of the places that makes a difference.
 
     The equation of c_{k,i,p,q} depends only on entries at the places 1, p, q, in the columns 1, i
-    of A and the rows 1, k of V. So where the entries at place 1 and these places, in as many of the
-    first columns of A and rows of V as the base case has, are those of the base case up to the
-    order of the places, the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by
-    machine). There is a set for each order that makes a difference.
+    of A and the rows 1, k of V. So where the entries at these places, in as many of the first
+    columns of A and rows of V as the base case has, are the entries of the base case up to order,
+    the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by machine).
     """
     (r, s, _), d = base
     places = [f"x{j}" for j in range(1, d)]
@@ -361,8 +349,8 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
 
 
 def _condition_on_entries(base: BaseCase, places: Iterable[str], order: Iterable[int]) -> str:
-    """The condition for the entries at some places to be those of a base case, in this order of its
-    places; place 1 looks like place 1.
+    """The condition for the entries at place 1 and some places to be the entries of a base case, in
+    this order of its places.
     """
     (r, s, m), _ = base
     A, V = cases.representative((r, s, m))
@@ -399,7 +387,7 @@ def _place_count(places: isl.Set) -> int:
 
 
 def _keep_one_place(places: isl.Set, index: int) -> isl.Set:
-    """The orbits together with one of their places, that with this index from 0 on."""
+    """The orbits together with one of their places, the place with this index from 0 on."""
     first_after = ORBIT_LENGTH + index + 1
     up_to_it = forget_numbers(places, first_after, places.n_dim() - first_after)
     return forget_numbers(up_to_it, ORBIT_LENGTH, index)
@@ -415,7 +403,7 @@ def _check_covered(whole: isl.Set, covering: Iterable[isl.Set]) -> None:
 
 
 def _check_exchange() -> None:
-    """Raise ContradictionError unless the points over (1, 1, 0) are those of Theorem 3.2.
+    """Raise ContradictionError unless the points over (1, 1, 0) are the two points of Theorem 3.2.
 
     They differ only at the one place with the equation z² = z, which is V_12 = 1 in the
     representative; so d = 2, which has this place alone, shows which the two points are for all d.

@@ -75,9 +75,8 @@ WORDS = wording(FOLDER / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where an observable is true: the orbits, or the sizes, as far as ``known`` has the size.
-
-    ``about`` are the orbits that it is a property of.
+    """Where an observable is true: the orbits that it is a property of are ``about``, or the sizes,
+    as far as ``known`` has the size.
     """
 
     true: isl.Set
@@ -86,10 +85,8 @@ class Seen:
 
 
 def where_observed(observable: str) -> Seen:
-    """Where an observable is true.
-
-    Polar degrees take longer than all others. "polar_integrals" is the observable of former words
-    on them, which are about birational maps only: all sizes but α = d' = 1 < d.
+    """Where an observable is true; "polar_integrals" is the observable of former words on polar
+    degrees, about birational maps only: all sizes but α = d' = 1 < d.
     """
     if observable == "polar_degrees":
         return polar_degrees()
@@ -144,10 +141,8 @@ def observed_by_fibres() -> Mapping[str, Seen]:
 
 
 def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
-    """The dimension or the degree of the closure: sets of sizes, and the formula for each of them.
-
-    The degree is D, of the source, by the projection formula, and half of D where the map is
-    two-to-one.
+    """The dimension or the degree of the closure, as sets of sizes with formulas: the degree is D,
+    of the source, by the projection formula, and half of D where the map is two-to-one.
     """
     check_identities()
     if observable == "dimension":
@@ -171,10 +166,9 @@ def polar_degrees() -> Seen:
 
     By two theorems the stated integrals are the polar degrees where the map is birational and the
     kernel of the differential small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1
-    (theorem-polar-symmetric): these sizes are ``known``. For the sizes of COMPARED the integrals
-    are computed by localization, too; a size for which they differ is not ``true``. Where it is
-    cheap, points in general slices are counted modulo primes; a size for which only these differ is
-    not known.
+    (theorem-polar-symmetric): these sizes are ``known``. A size of COMPARED for which localization
+    differs is not ``true``; one for which only points in general slices, counted where it is cheap,
+    differ is not known.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -198,10 +192,8 @@ def polar_degrees() -> Seen:
 
 
 def dense_orbits() -> isl.Set:
-    """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
-
-    The orbits in the closure of an orbit are those for which none of these is larger
-    (docs/mathematics.md#proposition-orbits).
+    """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m, as
+    one whose closure contains it would (docs/mathematics.md#proposition-orbits).
     """
     is_other_orbit = is_orbit("R", "S", "M")
     is_larger = "(R > r or S > s or R + S - M > r + s - m)"
@@ -233,9 +225,8 @@ def in_isl(condition: str) -> str:
 
 @cache
 def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
-    """The content of a certificate on the listed statements: verdicts, and the evidence.
-
-    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
+    """The content of a certificate on the listed statements; ``symmetric`` says whether singular
+    points are decided for α = d' = 1, too.
     """
     # raises unless the base locus is empty and the family of boundary points is as it should be
     check_identities()
@@ -280,10 +271,8 @@ QUESTIONS = {words.key: statement for words in STATED}
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The sizes for which a statement is false, not known to be true, or about nothing
-    (``vacuous``).
-
-    ``wrong`` are the orbits where it is false; None if it is about sizes.
+    """The sizes for which a statement is false, not known to be true, or about nothing, and the
+    ``wrong`` orbits where it is false; None if it is about sizes.
     """
 
     false: isl.Set
@@ -312,12 +301,11 @@ class Compared:
 
 
 def _compare(words: Words, observable: str) -> Compared:
-    """Compare the prediction of a statement with the observation.
+    """Compare the prediction of a statement with the observation: it is wrong at the known orbits,
+    or sizes, in the symmetric difference of ``found.true`` and what it says.
 
-    A statement is about orbits if ``found.true`` has orbits: about those in ``found.about`` for
-    which its condition holds. It is wrong at the known orbits, or sizes, in the symmetric
-    difference of ``found.true`` and what it says, and false for the sizes over which there is such
-    an orbit.
+    It is about orbits if ``found.true`` has orbits: about the ones in ``found.about`` for which its
+    condition holds. It is false for the sizes over which there is a wrong orbit.
     """
     if observable == OBSERVABLE_OF_TYPES:
         false = sizes_with_wrong_types(in_isl(words.value))
@@ -342,10 +330,9 @@ def _compare(words: Words, observable: str) -> Compared:
 
 
 def _compare_numbers(words: Words, observable: str) -> Compared:
-    """Compare a stated number with the observed one, as polynomials in d, d', α and D.
-
-    They are equal for all sizes with the same polynomial, and different for all sizes if their
-    difference is one term, as no variable is zero; else it is not known where.
+    """Compare a stated number with the observed one, as polynomials in d, d', α and D: different
+    for all sizes if their difference is one term, as no variable is zero; else it is not known
+    where.
     """
     d, dp, alpha, half = ring(4).gens()
     # D is twice a variable, so that a half of it is a polynomial with integer coefficients
@@ -403,9 +390,8 @@ PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases
 
 
 def text(size_set: isl.Set) -> str:
-    """The text of a set of sizes in certificates: by the condition of an equal set with a phrase.
-
-    isl itself writes one set in many ways; its text is given only where there is no phrase.
+    """The text of a set of sizes in certificates: by the condition of an equal set with a phrase,
+    as isl itself writes one set in many ways.
     """
     for with_phrase, condition in PHRASES:
         if size_set.is_equal(with_phrase):
@@ -416,10 +402,8 @@ def text(size_set: isl.Set) -> str:
 
 
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
-    """The counterexample of a certificate: the first of the sizes ``false``, and one of its orbits.
-
-    It is, among the orbits of the size in ``wrong``, the last of the largest dimension, with
-    weights over it; for "singular" there are two numbers. Both come from the checker of single
+    """The counterexample of a certificate: the first of the sizes ``false``, and of its orbits in
+    ``wrong`` the last of the largest dimension, with weights; numbers come from the checker of
     cases.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
