@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-PAPER = "https://arxiv.org/abs/2408.17221"
+PAPER = "https://arxiv.org/abs/2408.17221v2"
 ACCEPTED = Path(__file__).parents[1] / "certificates" / "accepted"
 
 

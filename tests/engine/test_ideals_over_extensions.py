@@ -127,7 +127,7 @@ def test_hypersurfaces_decompose_as_sympy_factors(engine: Engine) -> None:
 @pytest.mark.parametrize("order", [4, 9])
 def test_rational_points_are_those_that_flint_counts(engine: Engine, order: int) -> None:
     """With x^q − x for all variables the variety is the finite set of points over GF(q)."""
-    field = parse_field(f"GF({order})")
+    field = parse_field(f"GF({order}, a)")
     p, k = field.characteristic, len(field.minimal_polynomial) - 1
     texts = ("x^2 + a*x*y + y^3 + 1", "y^2*x + a")
     points = ideal(*texts, f"x^{order} - x", f"y^{order} - y", field=field)

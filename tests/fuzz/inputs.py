@@ -165,7 +165,7 @@ def ideal_complaint(random: Random) -> str:
 def environment() -> Iterator[Path]:
     """An empty folder, an engine and proofs that have no time, and nothing of the user's."""
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
-        for module in ("shared", "showing"):
+        for module in ("common", "show"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
         engines.enter_context(patch("m2bridge.engine.session._shared", lambda candidate: NoTime()))
         engines.enter_context(patch("m2bridge.maps.completeness.MAX_PROOF_SECONDS", 1.0))
