@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from m2bridge.certificates import wording
 
 
-def reworded(path: Path) -> dict[str, Any]:
+def reworded(data: dict[str, Any]) -> dict[str, Any]:
     """The words of a file, each put otherwise, and what is there now in the tables of before."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
     former = data.setdefault("former", [])
     for statement in data.get("statements", ()):
         former.append(dict(statement))
@@ -37,15 +35,16 @@ def reworded(path: Path) -> dict[str, Any]:
     return data
 
 
-def forgotten(path: Path) -> dict[str, Any]:
+def forgotten(data: dict[str, Any]) -> dict[str, Any]:
     """Return the reworded data without the tables of former words."""
-    data = reworded(path)
-    return {key: value for key, value in data.items() if not key.startswith("former")}
+    return {key: value for key, value in reworded(data).items() if not key.startswith("former")}
 
 
 def main(folder: Path, tables: str) -> None:
     """Verify what is in a folder, by the checker alone."""
-    wording._read = {"kept": reworded, "forgotten": forgotten}[tables]
+    put_otherwise = {"kept": reworded, "forgotten": forgotten}[tables]
+    as_it_stands = wording._of_data
+    wording._of_data = lambda data: as_it_stands(put_otherwise(data))
     from tests.checking import verify_path
 
     findings = {}

@@ -160,7 +160,11 @@ def _pattern(words: str) -> re.Pattern[str]:
 @cache
 def wording(path: Path) -> Wording:
     """Return the wording of all statements about a family, from its file ``words.toml``."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return _of_data(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def _of_data(data: Mapping[str, Any]) -> Wording:
+    """Return the wording that the contents of such a file are."""
     lemmas = data["lemmas"]
     # words that are shared by several observables have a name
     computations = data.get("computations", {})

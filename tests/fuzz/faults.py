@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -149,6 +149,11 @@ class Blow:
             f" {self.moment}"
         )
 
+    @property
+    def may_be_replaced(self) -> bool:
+        """Whether another Macaulay2 may start, since the one that is killed may have been idle."""
+        return self.to_macaulay2 and self.number is signal.SIGKILL and self.moment == "Macaulay2"
+
 
 BLOWS = [
     *(
@@ -217,7 +222,9 @@ class Trial:
         found = []
         for process in self.processes():
             with suppress(psutil.Error):
-                if "M2-binary" in process.name() and "session.m2" in process.cmdline()[-1]:
+                if "M2-binary" in process.name() and "session.m2" in "".join(
+                    process.cmdline()[-1:]
+                ):
                     found.append(process.pid)
         return found
 
@@ -260,13 +267,22 @@ def struck(blow: Blow, trial: Trial) -> str:
     if blow.to_macaulay2:
         (target,) = trial.macaulay2()
     os.kill(target, blow.number)
+    number = blow.number
+    if blow.may_be_replaced:
+        wait_for(lambda: set(trial.macaulay2()) - {target} or process.poll() is not None)
+        if process.poll() is None:  # another one computes: for hours, if it is not ended
+            number = signal.SIGTERM
+            process.send_signal(number)
     if blow.number is signal.SIGSTOP:
         wait_for(lambda: psutil.Process(target).status() == psutil.STATUS_STOPPED)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGCONT)
     _, said = process.communicate(timeout=PATIENCE)
-    if process.returncode not in expected(blow):
-        return f"exit code {process.returncode}, not {expected(blow)}: {said[-600:]}"
+    codes = expected(
+        replace(blow, number=number, to_macaulay2=blow.to_macaulay2 and number is blow.number)
+    )
+    if process.returncode not in codes:
+        return f"exit code {process.returncode}, not {codes}: {said[-600:]}"
     said = "\n".join(line for line in said.splitlines() if not line.startswith("import time:"))
     if process.returncode == 5 and (complaint := unclear(said)):
         return complaint

@@ -101,7 +101,8 @@ def images(
     """
     if coordinates == "reduced":
         names = map(reduced_name, indices(shape))
-        return dict(zip(names, reduced_coordinates(shape, A, V), strict=True))
+        named = zip(names, reduced_coordinates(shape, A, V), strict=True)
+        return dict(check_deadline_in(named))
     values: dict[str, Any] = {}
     # by the definition: the output of token j is Σ_u (x_uᵀ A x_j)(V x_u)
     inputs, tokens = range(shape.d), range(shape.t)
