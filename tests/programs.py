@@ -16,7 +16,7 @@ def program(folder: Path, version: str) -> Path:
 
 def hide_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nothing be found, neither Macaulay2 nor msolve, but for what a test adds."""
-    monkeypatch.setattr("m2bridge.engine.discovery._in_wheel", lambda: None)
-    monkeypatch.setattr("m2bridge.engine.msolve._in_wheel", lambda: None)
+    monkeypatch.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: None)
+    monkeypatch.setattr("m2bridge.engine.msolve.in_wheel", lambda *_: None)
     monkeypatch.delenv("M2BRIDGE_M2", raising=False)
     monkeypatch.setenv("PATH", "")

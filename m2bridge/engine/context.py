@@ -72,9 +72,13 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
     receives them: it runs within ``limited(timeout)`` and ``using(engine)``.
     """
     signature = inspect.signature(function)
-    # the parameters without **options, in whose place the signature shows the two keywords
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     names = {parameter.name for parameter in own}
+    # in place of **options the signature shows the two keywords
+    keywords = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in RunOptions.__annotations__.items()
+    ]
 
     @functools.wraps(function)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
@@ -88,15 +92,6 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         with limited(timeout), using(engine):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
-    shown = signature.replace(parameters=[*own, *_parameters_of_runs()])
+    shown = signature.replace(parameters=[*own, *keywords])
     run.__signature__ = shown  # type: ignore[attr-defined]
     return run
-
-
-def _parameters_of_runs() -> list[inspect.Parameter]:
-    """Return the parameters of the keywords :class:`RunOptions`, each with the default ``None``."""
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(name, kind, default=None, annotation=annotation)
-        for name, annotation in RunOptions.__annotations__.items()
-    ]

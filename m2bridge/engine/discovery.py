@@ -78,7 +78,7 @@ def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidat
     named = os.environ.get(VARIABLE)
     if named:  # an empty variable counts as one that is not set
         places.append(Candidate(VARIABLE, _absolute(named)))
-    places.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
+    places.append(Candidate(f"wheel {WHEEL}", in_wheel(WHEEL, "M2")))
     on_path = shutil.which("M2")
     places.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
     return tuple(places)
@@ -130,12 +130,12 @@ def _absolute(path: str) -> Path:
     return Path(os.path.expanduser(path)).absolute()  # "~name" of an unknown user stays as it is
 
 
-def _in_wheel() -> Path | None:
-    """Return the program of the wheel; ``None`` if it is not installed, or lacks the program."""
+def in_wheel(wheel: str, name: str) -> Path | None:
+    """Return the program of a wheel; ``None`` if it is not installed, or lacks the program."""
     from importlib import metadata  # slow to import
 
     try:
-        file = metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2")
+        file = metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}")
     except metadata.PackageNotFoundError:
         return None
     program = Path(str(file)).absolute()
@@ -157,8 +157,11 @@ def _version(program: Path) -> str:
     text = lines[0] if lines else ""
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        said = f"printed '{visible(text[:60])}'{_complaint(answer)}"
-        raise EngineVersionError(_refusal(program, said))
+        printed = f"printed '{visible(text[:60])}'"
+        complaint = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        if complaint:
+            printed += f" and complained '{printable(complaint)[-160:]}'"
+        raise EngineVersionError(_refusal(program, printed))
     major, minor = match.groups()
     if (int(major), int(minor)) < OLDEST:
         raise EngineVersionError(
@@ -209,25 +212,12 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(_refusal(program, "gave no answer")) from reason
     except OSError as reason:
-        raise EngineVersionError(_why_not_started(program, reason)) from reason
-
-
-def _why_not_started(program: Path, reason: OSError) -> str:
-    """Return the message about a program that the system refused to start for this ``reason``."""
-    if reason.errno in (errno.EMFILE, errno.ENFILE):
-        return (
-            f"{program} cannot be started, as too many files are open: raise the limit (ulimit -n)"
-        )
-    why = f" ({reason.strerror})" if reason.strerror else ""
-    return _refusal(program, f"gave no answer{why}")
-
-
-def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
-    """Return `` and complained '…'`` with the last line that a program printed to standard error,
-    if any.
-    """
-    last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-    return f" and complained '{printable(last)[-160:]}'" if last else ""
+        why = f" ({reason.strerror})" if reason.strerror else ""
+        message = _refusal(program, f"gave no answer{why}")
+        if reason.errno in (errno.EMFILE, errno.ENFILE):
+            message = f"{program} cannot be started, as too many files are open:"
+            message += " raise the limit (ulimit -n)"
+        raise EngineVersionError(message) from reason
 
 
 def _refusal(program: Path, answer: str) -> str:

@@ -13,8 +13,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from m2bridge.engine.discovery import in_wheel
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
 from m2bridge.results.sheet import line as on_one_line
@@ -54,9 +54,9 @@ def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
     PATH, and installed with the program ``macaulay2``.
     """
     places: list[tuple[str, Path]] = []
-    in_wheel = _in_wheel()
-    if in_wheel is not None:
-        places.append((f"wheel {WHEEL}", in_wheel))
+    of_wheel = in_wheel(WHEEL, "msolve")
+    if of_wheel is not None:
+        places.append((f"wheel {WHEEL}", of_wheel))
     on_path = shutil.which("msolve")
     if on_path is not None:
         places.append(("PATH", Path(on_path).absolute()))
@@ -96,54 +96,30 @@ def has_package(version: str) -> bool:
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= FIRST_WITH_PACKAGE
 
 
-def _in_wheel() -> Path | None:
-    """Return the program of the wheel; ``None`` if it is not installed, or lacks the program."""
-    from importlib import metadata  # slow to import
-
-    try:
-        file = metadata.distribution(WHEEL).locate_file("sage_wheels/bin/msolve")
-    except metadata.PackageNotFoundError:
-        return None
-    program = Path(str(file)).absolute()
-    return program if program.exists() else None
-
-
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
     """Return a program after asking it for its version and the solution of a small system."""
     found = Msolve(origin, program, version="", refusal="")
     try:
-        told = _run([str(program), "-V"])  # prints the version
-        solved = _solve_small_system(program)
+        version = _run([str(program), "-V"])
+        # it reads the small system from a file, and writes the solution into another one
+        with tempfile.TemporaryDirectory() as folder:
+            system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
+            system.write_text(_SYSTEM, encoding="ascii")
+            solved = _run([str(program), "-f", str(system), "-o", str(solution)])
+            answer = solution.read_text(encoding="ascii") if solution.exists() else ""
     except (OSError, subprocess.TimeoutExpired) as reason:
         return replace(found, refusal=f"gave no answer ({type(reason).__name__})")
-    killed = signal_of(solved.returncode) or signal_of(told.returncode)
+    killed = signal_of(solved.returncode) or signal_of(version.returncode)
     # an illegal instruction: the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
         return replace(found, refusal=OTHER_PROCESSOR)
     if killed is not None:
         return replace(found, refusal=f"was stopped by {killed.name}")
     # 0: finitely many solutions; 1: a list of the real ones follows
-    if not solved.answer.startswith("[0, [1,"):
+    if not answer.startswith("[0, [1,"):
         return replace(found, refusal="did not solve a small system")
-    return replace(found, version=on_one_line(told.stdout)[:20])
-
-
-class _Solved(NamedTuple):
-    """How a program ended that was to solve the small system."""
-
-    returncode: int  # negative for a signal
-    answer: str  # empty without a file
-
-
-def _solve_small_system(program: Path) -> _Solved:
-    """Let a program solve the small system, which it reads from a file, into another file."""
-    with tempfile.TemporaryDirectory() as folder:
-        system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
-        system.write_text(_SYSTEM, encoding="ascii")
-        ended = _run([str(program), "-f", str(system), "-o", str(solution)])
-        answer = solution.read_text(encoding="ascii") if solution.exists() else ""
-    return _Solved(ended.returncode, answer)
+    return replace(found, version=on_one_line(version.stdout)[:20])
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:

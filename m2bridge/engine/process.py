@@ -61,7 +61,12 @@ class Process:
             # A raw terminal passes bytes on unchanged, and echoes nothing.
             tty.setraw(slave)
             launch = (*launcher(os.ttyname(slave), memory), str(program), *arguments)
-            self.pid = _spawn(launch, slave, _environment(folder, settings))
+            # a variable that the user has set counts, except the last two
+            environment = {**ONE_BLAS_THREAD, **settings, **os.environ}
+            environment |= {"TERM": "dumb", "TMPDIR": str(folder)}
+            if not environment.get("HOME"):  # Macaulay2 does not start without one
+                environment["HOME"] = str(folder)
+            self.pid = _spawn(launch, slave, environment)
             # what is awaited is shorter than 200 bytes, so only the end of the output is searched
             self._terminal = fdspawn(
                 self._master, maxread=65536, searchwindowsize=200, use_poll=polls_terminals()
@@ -105,8 +110,9 @@ class Process:
         awaited = [pattern, EOF, TIMEOUT]
         deadline = inf if timeout is None else time.monotonic() + timeout
         while True:
+            seconds = max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
             # expect returns the index of what occurred first
-            found = awaited[self._terminal.expect(awaited, timeout=_seconds_until(deadline))]
+            found = awaited[self._terminal.expect(awaited, timeout=seconds)]
             before = _text(self._terminal.before)
             if found is pattern:
                 return before, _text(self._terminal.match.group(1))
@@ -132,17 +138,6 @@ class Process:
         """Leave the program and its terminal to the parent, in a child made by ``fork``."""
         if self._finalizer.detach() is not None:
             os.close(self._master)
-
-
-def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of this process with some variables changed; ``settings``, and the
-    number of threads of linear algebra, hold where it has no others.
-    """
-    # of a variable that occurs twice the later value counts
-    ours = {**ONE_BLAS_THREAD, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
-    if not ours.get("HOME"):  # Macaulay2 does not start without one
-        ours["HOME"] = str(folder)
-    return ours
 
 
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
@@ -226,11 +221,6 @@ def _descendants(leader: int) -> Iterator[int]:
             is_member = os.getsid(pid) == leader
             if is_member and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
                 yield pid
-
-
-def _seconds_until(deadline: float) -> float:
-    """Return the seconds until the deadline: 0 if it has passed, at most ``MAX_WAIT_SECONDS``."""
-    return max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
 
 
 def _text(data: bytes | None) -> str:

@@ -84,19 +84,15 @@ def sweep(*folders: Path) -> None:
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
         for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM_LETTERS}"):
-            with suppress(OSError):  # another user's, or being removed by another process
-                _sweep(path)
-
-
-def _sweep(path: Path) -> None:
-    """Remove a folder if it belongs to this user; BlockingIOError if a process holds its lock."""
-    descriptor = _opened(path)
-    try:
-        if os.fstat(descriptor).st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(descriptor)  # this ends the lock, too
+            # OSError: a process holds its lock, or another process is removing it
+            with suppress(OSError):
+                descriptor = _opened(path)
+                try:
+                    if os.fstat(descriptor).st_uid == os.geteuid():
+                        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        shutil.rmtree(path, ignore_errors=True)
+                finally:
+                    os.close(descriptor)  # this ends the lock, too
 
 
 def _make(where: str | None) -> tuple[Path, int]:

@@ -185,30 +185,24 @@ class Conversation:
             assert program is not None
             if self._scratch is None:
                 self._scratch = Scratch()
-            self.process = self._new_process(program, self._scratch.path)
+            scripts = [str(m2script(name)) for name in self._scripts]
+            self.process = Process(
+                program,
+                arguments=[*self._options, *scripts],
+                memory=self.limits.memory,
+                folder=self._scratch.path,
+                settings=self.settings(),
+            )
+            # Its report that it has loaded the scripts is asked for at once, so that it is there
+            # when it is needed, perhaps much later. The error message of 1/0 shows how this version
+            # numbers columns.
+            self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             self._process_began = time.monotonic()
             self._ready = False
             self._why_stopped = ""
             sweep()
         assert self._scratch is not None
         return self.process, self._scratch.path
-
-    def _new_process(self, program: Path, folder: Path) -> Process:
-        """Return a new process of this program, which uses a folder for its files, and ask it to
-        report when it has loaded the shared scripts; its report is not awaited.
-        """
-        scripts = [str(m2script(name)) for name in self._scripts]
-        process = Process(
-            program,
-            arguments=[*self._options, *scripts],
-            memory=self.limits.memory,
-            folder=folder,
-            settings=self.settings(),
-        )
-        # Asked at once, so that the answer is there when it is needed, perhaps much later. The
-        # error message of 1/0 shows how this version numbers columns.
-        process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
-        return process
 
     def request(
         self,
@@ -252,18 +246,13 @@ class Conversation:
                 raise
             if reply is None:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
-            self._keep(reply.nonce, source)
+            if len(self._sources) >= self.max_sources:  # the oldest is dropped
+                del self._sources[next(iter(self._sources))]
+            self._sources[reply.nonce] = source
             answers = reply.answers
             if answers is None:  # the code has not run to its end
                 raise script_error(reply, self._sources, self.first_column)
         return Transcript(answers, reply.output, reply.seconds, self.candidate.version)
-
-    def _keep(self, nonce: str, source: Source) -> None:
-        """Keep a source by the name of its file; drop the oldest if there are too many."""
-        if len(self._sources) >= self.max_sources:
-            oldest = next(iter(self._sources))
-            del self._sources[oldest]
-        self._sources[nonce] = source
 
     def _exchange(
         self,
@@ -369,21 +358,15 @@ class Conversation:
         age = time.monotonic() - self._process_began
         process_start = computation.now() - age  # on the clock of the computation
         with limited(_START_LIMIT, begin=process_start) as running:
-            late = self._words_on_late_start(running, computation, process_start)
+            within = "within"
+            if running.deadline >= computation.deadline:  # the computation ends before 120 seconds
+                seconds = max(running.deadline - process_start, 0)
+                within = f"in the {seconds:.1f} seconds that it had of"
+            late = f"{self.candidate.program} did not start {within}"
             output, _ = self._report(process, running, answers=None, late=late)
         # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
         self.first_column = 1 if "stdio:1:2:" in output else 0
         self._ready = True
-
-    def _words_on_late_start(self, running: Clock, computation: Clock, process_start: float) -> str:
-        """Return the beginning of the message for a start that takes too long, which the limit in
-        words follows: ``… did not start within``, or ``… in the 3.0 seconds that it had of``.
-        """
-        late = f"{self.candidate.program} did not start"
-        if running.deadline < computation.deadline:  # the limit of 120 seconds for the start
-            return f"{late} within"
-        seconds = max(running.deadline - process_start, 0)
-        return f"{late} in the {seconds:.1f} seconds that it had of"
 
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str

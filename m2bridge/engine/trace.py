@@ -282,35 +282,23 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
-    reached = limit or _MemoryLimit(words="the memory of this machine", advice="take a larger one")
-    message = (
-        f"Macaulay2 reached {reached.words} and ended; {reached.advice}, or try a smaller case"
-    )
+    reached, advice = limit or ("the memory of this machine", "take a larger one")
+    message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
     return MemoryLimitError(message, records=records, output=output)
 
 
-class _MemoryLimit(NamedTuple):
-    """A limit on memory in a message: in words with its size, and what to do if it is reached."""
-
-    words: str
-    advice: str
-
-
-def _memory_limit(limits: Limits) -> _MemoryLimit | None:
-    """Return the limit on memory that held for a process, if any: the given limit, where this
-    system can set one, else the limit on the address space of this process.
+def _memory_limit(limits: Limits) -> tuple[str, str] | None:
+    """Return the limit on memory that held for a process, if any, in words, and what to do if it is
+    reached: the given limit, where this system can set one, else the one of this process.
     """
     if limits.memory is not None and limits_memory():
         size = _size_in_words(limits.memory)
-        return _MemoryLimit(
-            words=f"the memory limit of {size}", advice="give it more with --memory"
-        )
+        return f"the memory limit of {size}", "give it more with --memory"
     inherited = address_space()
     if inherited is None:
         return None
     size = _size_in_words(inherited)
-    words = f"the limit of {size} on address space here"
-    return _MemoryLimit(words=words, advice="raise it (ulimit -v)")
+    return f"the limit of {size} on address space here", "raise it (ulimit -v)"
 
 
 def ending(status: int | None) -> str:

@@ -253,14 +253,9 @@ class Evaluator(Conversation):
             form = ""
         # whether symbols are forgotten, whether there is a file with ``given``, and ``output``
         flags = [self._forgets_symbols, bool(given), output and not self._forgets_symbols]
-        arguments = [quoted(form), *map(_boolean, flags)]
+        arguments = [quoted(form), *(str(flag).lower() for flag in flags)]
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
         return EmittedFields(fields_of(transcript.records), transcript)
-
-
-def _boolean(flag: bool) -> str:
-    """Return a truth value as Macaulay2 writes it."""
-    return "true" if flag else "false"
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:

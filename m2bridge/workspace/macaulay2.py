@@ -8,7 +8,7 @@ import difflib
 import os
 import re
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from m2bridge import errors
@@ -96,7 +96,9 @@ class Workspace:
         names = [packages] if isinstance(packages, str) else packages
         self._packages = tuple(errors.elements("packages", names, "names of packages"))
         for name in self._packages:
-            _check_package_name(name)
+            if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
+                message = f"'{name}' is not the name of a package, such as Elimination"
+                raise errors.InvalidCaseError("packages", message)
         self._process = _WorkspaceProcess(locate, limits, forgets_symbols=False)
         self._begin()
 
@@ -293,7 +295,10 @@ class Workspace:
         # the names of all packages if this one is not among them, else an empty list
         others = self._query(f"mbOthers {quoted(name)}")
         if others:
-            advice = _advice_on_package(name, others)
+            near = difflib.get_close_matches(name, others, 3)
+            advice = "its file must be in a folder of Macaulay2's path"
+            if near:
+                advice = f"did you mean {' or '.join(near)}?"
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         file = f"the call for the package {name}"
         try:
@@ -307,22 +312,6 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _check_package_name(name: object) -> None:
-    """Raise InvalidCaseError unless a package may have the name: letters and digits only."""
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-        raise errors.InvalidCaseError(
-            "packages", f"'{name}' is not the name of a package, such as Elimination"
-        )
-
-
-def _advice_on_package(name: str, others: Sequence[str]) -> str:
-    """Return what to do about a package that is not among the ``others``, which Macaulay2 has."""
-    near = difflib.get_close_matches(name, others, 3)
-    if near:
-        return f"did you mean {' or '.join(near)}?"
-    return "its file must be in a folder of Macaulay2's path"
 
 
 def _definedness_test(name: str) -> str:

@@ -47,7 +47,7 @@ def test_doctor_says_what_each_list_is(
 ) -> None:
     """The paths of programs, and why some are not taken, stand under headings of their own."""
     broken = program(tmp_path / "broken", "hello")
-    only.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
+    only.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: broken)
     good = program(tmp_path / "good", "1.22")
     only.setenv("PATH", str(good.parent))
     only.setattr("sys.argv", ["m2bridge", "doctor"])
@@ -64,7 +64,7 @@ def test_doctor_prints_json(
 ) -> None:
     """The fields are those that docs/installation.md lists, and stay in all releases 1.x."""
     broken = program(tmp_path / "broken", "hello")
-    only.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
+    only.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: broken)
     good = program(tmp_path / "good", "1.22")
     only.setenv("PATH", str(good.parent))
     assert commands.cli.main(["doctor", "--json"], standalone_mode=False) == 0

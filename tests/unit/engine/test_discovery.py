@@ -118,7 +118,7 @@ def test_order(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     }
     nothing.setenv("PATH", str(found["path"].parent))
     assert locate().program == found["path"]
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: found["wheel"])
+    nothing.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: found["wheel"])
     assert locate().program == found["wheel"]
     nothing.setenv("M2BRIDGE_M2", str(found["variable"]))
     assert locate().program == found["variable"]
@@ -128,7 +128,7 @@ def test_order(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_a_named_program_is_never_replaced(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     wheel = program(tmp_path / "wheel", "1.26.06")
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: wheel)
+    nothing.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: wheel)
     with pytest.raises(EngineNotFoundError):
         locate(tmp_path / "missing")
     nothing.setenv("M2BRIDGE_M2", str(program(tmp_path / "old", "1.19.1")))
@@ -222,7 +222,7 @@ def test_an_unusable_program_that_nobody_named_is_passed_over(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     broken = program(tmp_path / "broken", "hello")
-    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
+    nothing.setattr("m2bridge.engine.discovery.in_wheel", lambda *_: broken)
     with pytest.raises(EngineVersionError, match="is not Macaulay2"):
         locate()
     good = program(tmp_path / "good", "1.22")
