@@ -31,13 +31,6 @@ NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 ADDED_HYPOTHESIS = "m2bridge adds this hypothesis"
 
 
-def printed_words(as_printed: bool | None) -> str:
-    """Return in words whether a statement is true as printed; ``None`` if it is not known."""
-    if as_printed is None:
-        return "whether the statement is true as printed is not known"
-    return f"as printed the statement is {str(as_printed).lower()}"
-
-
 class VerdictScope(ABC):
     """The scope of a verdict; base class.
 
@@ -174,7 +167,10 @@ class CaseScope(VerdictScope):
             if self.was_observed:
                 sentence += self.conclusion_clause()
             if self.is_printed:
-                sentence += f"; {ADDED_HYPOTHESIS}: {printed_words(self.as_printed)}"
+                truth = "whether the statement is true as printed is not known"
+                if self.as_printed is not None:
+                    truth = f"as printed the statement is {str(self.as_printed).lower()}"
+                sentence += f"; {ADDED_HYPOTHESIS}: {truth}"
             return [sentence]
         if not self.was_observed:
             return [self.unfinished or f"{words}: not observed"]

@@ -5,13 +5,10 @@ observed. Comparing both gives a :class:`~m2bridge.crosscheck.scope.VerdictScope
 statement is true, where it is false, and where it is undecided. A verdict is a statement with its
 scope, and with what the decision rests on.
 
-A *case* is a model of a family. Its *closure* is the closure of the set of its functions, which
-some cases have divided into finitely many *orbits*: a :class:`GlobalStatement` is about the closure
-as a whole, an :class:`OrbitStatement` about each orbit that it *concerns*. The *observable* of a
-statement, such as ``dimension``, is what it predicts, and what an :class:`Observed` has a value of.
-A *witness* is a counterexample: an orbit, weights of a function there, and numbers. A value that is
-not known, or an observation that was not made, is ``None``; a limit that was not reached, and a
-hypothesis that does not fail, is empty.
+The words are those of ``scope``: case, closure, orbit, observable, witness. A
+:class:`GlobalStatement` is about the closure as a whole, an :class:`OrbitStatement` about each
+orbit that it *concerns*; an :class:`Observed` has values of observables. An observation that was
+not made is ``None``.
 """
 
 from __future__ import annotations

@@ -110,7 +110,8 @@ def ideal(
         parsing.check_polynomial(item)
     if field is not None and not isinstance(field, CoefficientField):
         check_is_field(field)  # which refuses it
-    listings = [_listing_of(item) for item in items]
+    # a single polynomial that is no text is a listing of its own
+    listings = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
     polynomials = list(chain.from_iterable(given.polynomials for given in listings))
     common_field = _field_of(listings, polynomials, field)
     if variables is None:
@@ -134,13 +135,6 @@ def _check_short_powers(listings: Iterable[Listing]) -> None:
                 f"'{given.short_power:.60}' could be {power:.60} in Singular's short form or one"
                 f" variable: print it again with short = 0, or {NAME_THE_VARIABLES}"
             )
-
-
-def _listing_of(item: Any) -> Listing:
-    """The polynomials in a text, with what it says of their ring; or a single polynomial, alone."""
-    if isinstance(item, str):
-        return listing(item)
-    return Listing((item,))
 
 
 def _field_of(
@@ -279,11 +273,14 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
     has_lists = isinstance(texts, list) and isinstance(coordinates, list | tuple)
     # Without lists the values cannot be gone through.
-    if not has_lists or not _are_texts((field_name, *coordinates, *texts)):
+    if not has_lists or not all(
+        isinstance(text, str) for text in (field_name, *coordinates, *texts)
+    ):
         raise ConversionError("not the JSON of a closure with generators")
     for coordinate in coordinates:
         check_characters(coordinate)
-        if not _is_coordinate(coordinate):
+        # primes and negative indices are allowed, as in s' and x_-1
+        if not is_name(coordinate.replace("'", "_").replace("_-", "_")):
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(named_field(field_name), tuple(coordinates))
     with collection_paused():  # there can be very many generators
@@ -291,16 +288,6 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     if not all(generators):  # over QQ and GF(p) the reader has refused zero already
         raise ConversionError("a generator of a closure is not zero")
     return Ideal(ring, generators)
-
-
-def _are_texts(values: Iterable[object]) -> bool:
-    """Whether all values are texts."""
-    return all(isinstance(value, str) for value in values)
-
-
-def _is_coordinate(name: str) -> bool:
-    """Whether text is a name, possibly with primes or negative indices, as ``s'`` and ``x_-1``."""
-    return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
 def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:

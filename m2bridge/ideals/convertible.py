@@ -39,7 +39,11 @@ class ConvertibleIdeal(GeneratingSet):
         domain = field.domain
         if isinstance(field, ExtensionField) and field.minimal_polynomial:
             domain = field.sympy_domain
-            polynomials = [_in_algebraic_field(domain, terms) for terms in polynomials]
+            # Elements of both are polynomials in the root a, listed from its highest power to 1.
+            polynomials = [
+                {exponents: domain(coefficient.to_list()) for exponents, coefficient in f.items()}
+                for f in polynomials
+            ]
         return [Poly.from_dict(terms, *symbols, domain=domain) for terms in polynomials]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
@@ -108,15 +112,3 @@ class ConvertibleIdeal(GeneratingSet):
         check_kind("path", path, (str, PathLike), "the path of a file")
         data = self.to_mrdi(namespace)
         Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _in_algebraic_field(domain: Any, terms: dict[Any, Any]) -> dict[Any, Any]:
-    """The terms of a polynomial, with its coefficients as elements of SymPy's QQ(a).
-
-    ``terms`` maps exponents to elements of the same field as m2bridge has it. Both are polynomials
-    in a, whose coefficients are listed from the highest power of a to 1.
-    """
-    converted = {}
-    for exponents, coefficient in terms.items():
-        converted[exponents] = domain(coefficient.to_list())
-    return converted

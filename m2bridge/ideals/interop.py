@@ -103,7 +103,11 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     """The ideal in a file ``.mrdi``, of which the path or the dictionary is given: the file is
     taken apart as if it were one, and what fails names the reason.
     """
-    data = _data_of(source)
+    data: Any = source
+    if not isinstance(source, Mapping):
+        if not isinstance(source, (str, os.PathLike)):
+            raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
+        data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         return _read_ideal(data)
     except M2BridgeError as reason:
@@ -119,15 +123,6 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         raise ConversionError(
             f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}"
         ) from None
-
-
-def _data_of(source: Path | str | Mapping[str, Any]) -> Any:
-    """What the JSON of a file holds, of which the path is given; a dictionary as it is."""
-    if isinstance(source, Mapping):
-        return source
-    if not isinstance(source, (str, os.PathLike)):
-        raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
-    return read_json(read_text(Path(source), MAX_MRDI_BYTES))
 
 
 def _read_ideal(data: Any) -> GeneratingSet:
@@ -280,14 +275,24 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     check_no_generators(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     sage = _import_sage()
-    base_ring = _base_ring_in_sage(ideal.ring.field, sage)
+    field = ideal.ring.field
+    if not field.is_field:
+        base_ring = sage.integers
+    elif field.characteristic:
+        base_ring = sage.finite_field(field.characteristic)
+    else:
+        base_ring = sage.rationals
     names = list(ideal.ring.variables)
     ring = sage.polynomial_ring(base_ring, len(names), names=names, order="degrevlex")
     generators = []
     for generator in ideal.generators_or_zero:
         terms = {}
-        for monomial, coefficient in generator.items():
-            terms[monomial] = _number_in_sage(coefficient, ideal.ring.field, base_ring)
+        if field == QQ:
+            for monomial, c in generator.items():
+                terms[monomial] = base_ring(int(c.numerator)) / base_ring(int(c.denominator))
+        else:  # GF(p) or ZZ, where the integers are residues or the coefficients themselves
+            for monomial, number in integer_coefficients(generator).items():
+                terms[monomial] = base_ring(number)
         generators.append(ring(terms))
     return ring.ideal(generators)
 
@@ -318,24 +323,6 @@ def _import_sage() -> _Sage:
             " another Python the program of to_sage_text()"
         ) from None
     return _Sage(finite_field=GF, integers=SAGE_ZZ, rationals=SAGE_QQ, polynomial_ring=SageRing)
-
-
-def _base_ring_in_sage(field: CoefficientField, sage: _Sage) -> Any:
-    """QQ, GF(p) or ZZ as an object of Sage."""
-    if not field.is_field:
-        return sage.integers
-    if field.characteristic:
-        return sage.finite_field(field.characteristic)
-    return sage.rationals
-
-
-def _number_in_sage(c: Any, field: CoefficientField, base_ring: Any) -> Any:
-    """A coefficient in QQ, GF(p) or ZZ, the field ``field``, as an element of Sage's base ring."""
-    if field.characteristic:
-        return base_ring(int(field.domain.to_int(c)))
-    if not field.is_field:
-        return base_ring(int(c))
-    return base_ring(int(c.numerator)) / base_ring(int(c.denominator))
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:

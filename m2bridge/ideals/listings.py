@@ -20,7 +20,7 @@ from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import parse_coefficients
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals import MAX_BRACKET_DEPTH
-from m2bridge.ideals.printed import PrintedIdeal, printed_ideal
+from m2bridge.ideals.printed import printed_ideal
 
 _CONTINUED = re.compile(r"[-+*/^=−–·⋅×({[]\s*\Z")
 """The end of a line that continues in the next one: an operation or an opening bracket."""
@@ -40,7 +40,12 @@ def plain_listing(text: str) -> str:
     that another program printed as a whole, is returned unchanged but for its comments.
     """
     text = without_comments(text)
-    if printed_ideal(text) is not None or _is_list(text):
+    if printed_ideal(text) is not None:
+        return text
+    body = text.strip()
+    has_commas = len(_split_at_commas(text)) > 1
+    is_named = _HEAD.match(body) is not None  # as in ideal(x, y)
+    if has_commas or is_named or _text_in_brackets(body) is not None:
         return text
     polynomials: list[str] = []
     for number, row in enumerate(text.splitlines(), 1):
@@ -58,17 +63,6 @@ def plain_listing(text: str) -> str:
         else:
             polynomials.append(row.strip())
     return ", ".join(polynomials)
-
-
-def _is_list(text: str) -> bool:
-    """Whether commas outside of brackets, brackets around it, or a name before it show that a text
-    is a list, as in ``ideal(x, y)``.
-    """
-    body = text.strip()
-    has_commas = len(_split_at_commas(text)) > 1
-    is_named = _HEAD.match(body) is not None
-    is_in_brackets = _text_in_brackets(body) is not None
-    return has_commas or is_named or is_in_brackets
 
 
 _HEAD = re.compile(
@@ -153,11 +147,6 @@ def listing(text: str) -> Listing:
     printed = printed_ideal(text)
     if printed is None:
         return _inner_listing(text)
-    return _listing_of_printed(printed)
-
-
-def _listing_of_printed(printed: PrintedIdeal) -> Listing:
-    """The polynomials of what a program printed as a whole, with variables and field."""
     field = None if printed.field is None else named_field(printed.field)
     inner = Listing(polynomials=())
     if isinstance(printed.generators, str):

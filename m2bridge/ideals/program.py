@@ -181,18 +181,14 @@ def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> Generatin
     rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
-        terms = {monomial: _integer_or_fraction(c, ring) for monomial, c in generator.items()}
+        terms = dict(generator)
+        if ring.field.characteristic:
+            integer_of_residue = ring.field.base.domain.to_int
+            terms = {exponents: SYMPY_QQ(integer_of_residue(c)) for exponents, c in terms.items()}
         generators.append(convert_to_extension(rational_ring.from_dict(terms), ring))
     extended = GeneratingSet.without_zeros(ring, generators)
     basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
     return GeneratingSet(ring, tuple(element.monic() for element in basis.generators))
-
-
-def _integer_or_fraction(coefficient: Any, ring: PolynomialRing) -> Any:
-    """A coefficient in the prime field of ``ring.field`` as a rational number of SymPy."""
-    if ring.field.characteristic:
-        return SYMPY_QQ(ring.field.base.domain.to_int(coefficient))
-    return coefficient
 
 
 def is_unit(ideal: GeneratingSet) -> bool:

@@ -138,7 +138,21 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         The table has the components of the singular locus, after a limit those that were proved; if
         a limit was reached before any was, it has the components of the variety.
         """
-        blocks: list[Block] = [Facts(_facts(self))]
+        dimension = _dimension_and_number(self.components, "empty: the variety is smooth")
+        facts = [
+            ("singular locus", dimension or "not decided"),
+            ("not decided", bound_text(self.rest_dimension)),
+            ("variety", _dimension_and_number(self.variety, "empty")),
+            ("projective", _PROJECTIVE if self.projective else None),
+            (
+                "components",
+                f"are irreducible over {self.given.ring.field}; over a larger field they can"
+                " decompose",
+            ),
+            ("computed by", computed_by(self.engine_version, self.seconds, self.method)),
+            ("not finished", self.unfinished or None),
+        ]
+        blocks: list[Block] = [Facts(facts)]
         components = self.components or self.proved  # the latter is empty if no limit was reached
         if components:
             blocks.append(_table_of_components("component of the singular locus", components))
@@ -184,23 +198,6 @@ def _components_json(
         numbers = {"dimension": component.dimension, "degree": component.degree}
         listed.append({**numbers, "generators": generator_texts(component.ideal, most=None)})
     return listed
-
-
-def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """Names and values of facts about a singular locus."""
-    meaning_of_irreducible = (
-        f"means over {locus.given.ring.field}; over a larger field components can decompose"
-    )
-    dimension = _dimension_and_number(locus.components, "empty: the variety is smooth")
-    return [
-        ("singular locus", dimension or "not decided"),
-        ("not decided", bound_text(locus.rest_dimension)),
-        ("variety", _dimension_and_number(locus.variety, "empty")),
-        ("projective", _PROJECTIVE if locus.projective else None),
-        ("irreducible", meaning_of_irreducible),
-        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
-        ("not finished", locus.unfinished or None),
-    ]
 
 
 def _table_of_components(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:

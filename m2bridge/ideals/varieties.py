@@ -17,7 +17,7 @@ from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
-from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.convert.answers import answer_until_limit
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice, check_kind
@@ -88,45 +88,28 @@ def singular_locus(
         answer, reached_limit = answer_until_limit(script)
     # ``reached_limit`` is the message of a limit, or empty: then all components were found.
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
+    # The answer has what was printed before a limit; the degrees of components are printed last.
+    variety, components, radical = None, None, None
+    if "component_degrees" in answer:
+        names = ("components", "component_dimensions", "component_degrees")
+        variety = _sort_components(ideal, measured_primes_in(answer, *names))
+    if "degrees" in answer:
+        primes = measured_primes_in(answer, "primes", "dimensions", "degrees")
+        components = _sort_components(ideal, primes)
+    if "singular_ideal" in answer:
+        radical = _tidy_in_class_of(ideal, answer.ideal("singular_ideal"))
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
-        variety=_components_of_variety(answer, ideal),
-        components=_components_of_locus(answer, ideal),
-        ideal=_radical_of_locus(answer, ideal),
+        variety=variety,
+        components=components,
+        ideal=radical,
         engine_version=current().version,
         seconds=clock().seconds,
         unfinished=reached_limit,
         proved=_sort_components(ideal, proved),
         rest_dimension=rest_dimension,
     )
-
-
-def _components_of_variety(
-    answer: Answer, given: SomeIdeal
-) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The irreducible components of V(I)."""
-    # the answer has what the program printed before a limit, and the degrees are printed last
-    if "component_degrees" not in answer:
-        return None
-    primes = measured_primes_in(answer, "components", "component_dimensions", "component_degrees")
-    return _sort_components(given, primes)
-
-
-def _components_of_locus(
-    answer: Answer, given: SomeIdeal
-) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
-    """The irreducible components of the singular locus of V(I)."""
-    if "degrees" not in answer:  # they are printed last
-        return None
-    return _sort_components(given, measured_primes_in(answer, "primes", "dimensions", "degrees"))
-
-
-def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
-    """The radical ideal of the singular locus of V(I)."""
-    if "singular_ideal" not in answer:
-        return None
-    return _tidy_in_class_of(given, answer.ideal("singular_ideal"))
 
 
 def _locus_over_extension(
@@ -198,12 +181,9 @@ def _sort_components(
     for prime, dimension, degree in primes:
         ideal = _tidy_in_class_of(given, prime)
         components.append(IrreducibleComponent(ideal=ideal, dimension=dimension, degree=degree))
-    return tuple(sorted(components, key=_sort_key))
-
-
-def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
-    """A key by which large dimensions come first, then small degrees, then few generators."""
-    return -component.dimension, component.degree, ideal_sort_key(component.ideal)
+    # of one dimension small degrees come first, then few generators
+    components.sort(key=lambda c: (-c.dimension, c.degree, ideal_sort_key(c.ideal)))
+    return tuple(components)
 
 
 def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:

@@ -150,23 +150,22 @@ def _rows_of_plan(path: Path, file: str) -> _RowsByQuestion:
         if case.name != asked.name:
             raise CertificateError(f"the name {asked.name} is not that of the case, {case.name}")
         for key, names in statements.items():
-            rows[case, key] = [_row_of_plan(case, key, statement, file) for statement in names]
+            rows[case, key] = [
+                VerdictRow(
+                    case=case,
+                    question=key,
+                    statement=statement,
+                    text="",
+                    verdict="NO_ANSWER",
+                    reason=f"asked by the plan {file}, and the folder has no usable certificate"
+                    " or outcome",
+                    witness="",
+                    reported={"versions": {}, "seconds": None, "peak_memory": None},
+                    file=file,
+                )
+                for statement in names
+            ]
     return rows
-
-
-def _row_of_plan(case: NamedCase, question: str, statement: str, file: str) -> VerdictRow:
-    """Return the row of a statement that the plan ``file`` asks, and nothing answers."""
-    return VerdictRow(
-        case=case,
-        question=question,
-        statement=statement,
-        text="",
-        verdict="NO_ANSWER",
-        reason=f"asked by the plan {file}, and the folder has no usable certificate or outcome",
-        witness="",
-        reported={"versions": {}, "seconds": None, "peak_memory": None},
-        file=file,
-    )
 
 
 def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> None:

@@ -22,7 +22,6 @@ from m2bridge.results.markup import FormulaPart, latex, parts_with_brackets, pol
 from m2bridge.results.sheet import (
     Block,
     Facts,
-    Finding,
     Findings,
     Formula,
     Picture,
@@ -91,17 +90,14 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
             yield from _polynomials(block, most)
         case Findings():
             header = ["statement", "verdict", "reason"]
-            rows = list(map(_finding_cells, block.rows))
+            rows = []
+            for finding in block.rows:
+                verdict = finding.verdict.replace("_", " ").lower()
+                reasons = "; ".join(map(latex, finding.grounds))
+                rows.append([latex(finding.name), latex(verdict), reasons])
             yield from _table(header, rows, _column_specification(_FINDINGS), caption="")
         case Picture():  # an SVG, which LaTeX cannot read
             return
-
-
-def _finding_cells(finding: Finding) -> list[str]:
-    """Return the name of a statement, the verdict on it and the reasons, in LaTeX."""
-    verdict = finding.verdict.replace("_", " ").lower()
-    reasons = "; ".join(map(latex, finding.grounds))
-    return [latex(finding.name), latex(verdict), reasons]
 
 
 def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
