@@ -406,8 +406,8 @@ def _exact_expression(expression: Any) -> Any:
         expression = expression.as_expr()
     if isinstance(expression, str):
         raise ConversionError(
-            f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
-            " read the text with m2bridge.convert.polynomial_text.read_polynomial"
+            f"{expression!r} is text, which SymPy would run as a program: give an expression;"
+            " m2bridge.ideal and m2bridge.read_map read text"
         )
     if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")

@@ -1,33 +1,55 @@
 """Values of workspaces, and the rings that they are of, as ``m2scripts/values.m2`` writes them.
 
-This is the part of :mod:`m2bridge.convert.decode` that knows the classes of values. Most of these
-pass as the name of the class and its fields; what is made in another way has a function here.
+Most classes of values pass as the name of the class and its fields; what is made in another way has
+a function here. Numbers and polynomials are read by :mod:`m2bridge.convert.decode`.
 
 The data are a table of rings, each after the rings that it is made of, and a value. Both are nested
 lists of JSON, in which ``["Ring", 2]`` is the ring at place 2 of the table, ``["Element", 2,
 data]`` an element of it, ``["Elements", 2, data, …]`` a tuple of its elements, and ``["Array", …]``
 an object of the class ``Array`` with these fields. A list whose first item is no text is a tuple.
-Data of another form raise KeyError, TypeError, ValueError and others, which ``decode_value``
-explains; a class without a counterpart in Python is a ValueTypeError.
+Data of another form raise KeyError, TypeError, ValueError and others, which :func:`decode_value`
+makes a ParseError; a class without a counterpart in Python is a ValueTypeError.
 """
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from sympy import nan, oo
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
-from m2bridge.convert.decode_numbers import dense_terms, polynomial_reader, rational
+from m2bridge.convert.decode import FAULTS, dense_terms, no_value, polynomial_reader, rational
 from m2bridge.convert.m2_syntax import CONSTANTS, from_macaulay2
 from m2bridge.convert.values.collections import SIGN
 from m2bridge.convert.values.rings import Order, coefficient_ring, integers_modulo, ring_variables
-from m2bridge.errors import ValueTypeError
+from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.system import integer
 
 ElementReader = Callable[[Any], Any]
 """Makes an element of one ring of the data that Macaulay2 sends."""
+
+
+def decode_value(
+    value: Any, make_ideal: Callable[[PolynomialRing, tuple[PolyElement, ...]], Any]
+) -> Any:
+    """Read one value of a workspace; ``None`` for no value, ValueTypeError for one without a
+    counterpart in Python. ``make_ideal`` makes an ideal, since ideals with methods are defined in a
+    higher layer.
+    """
+    if value is None:
+        return None
+    try:
+        tag, ring_table, content = value  # ["Value", table of rings, value that names its places]
+        if tag != "Value":
+            raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
+        return ValueReader(ring_table, make_ideal).read(content)
+    except M2BridgeError:
+        raise
+    except FAULTS as reason:
+        raise no_value(value) from reason
 
 
 class ValueReader:

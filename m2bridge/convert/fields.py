@@ -26,7 +26,7 @@ from m2bridge.algebra.extension_field import (
 from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import fraction, is_prime
 from m2bridge.algebra.ring import PolynomialRing, first_names
-from m2bridge.convert.polynomial_text import read_equation
+from m2bridge.convert.polynomial_parser import read_equation
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _SPACES = re.compile(r"\s+")

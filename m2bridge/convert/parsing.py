@@ -1,6 +1,6 @@
 """Polynomials as people have them: text, SymPy's, FLINT's; and the fields of their coefficients.
 
-Text is read by :mod:`m2bridge.convert.polynomial_text`, and never evaluated as a program.
+Text is read by :mod:`m2bridge.convert.polynomial_parser`, and never evaluated as a program.
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader,
 :func:`generator_reader`.
 
@@ -31,7 +31,7 @@ from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
-from m2bridge.convert.polynomial_text import (
+from m2bridge.convert.polynomial_parser import (
     convert_to_extension,
     names_in,
     read_equation,

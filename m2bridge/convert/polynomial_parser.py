@@ -1,4 +1,6 @@
-"""The strict parser of polynomials and equations in text, as people write them by this grammar::
+"""Polynomials, equations and rational functions in text, as people write them.
+
+Text is read by a strict parser, and never evaluated as a program. The grammar::
 
     equation = sum [("=" | "==") sum]
     sum      = product {("+" | "-") product}
@@ -17,25 +19,39 @@ x y^2: after a number, between parentheses, and between variables of one letter,
 index. It may not after a divisor (1/2x), before a parenthesis after a name (x(y + 1)), and over the
 end of a line.
 
-Comments (:mod:`m2bridge.convert.comments`) are blanks. Two minus signs without a blank, as in
-``x--y``, could begin a comment and are refused, except before a digit: ``x--3*y``.
+Comments are blanks: `` -- text`` and ``# text`` to the end of the line, with a blank or the
+beginning of a line before them, and after ``--``; ``// text`` at the beginning of a line; and what
+stands between ``/*`` and ``*/``, or between ``-*`` and ``*-``. Elsewhere ``//`` is the stroke of
+Oscar's fractions. Two minus signs without a blank, as in ``x--y``, could begin a comment and are
+refused, except before a digit, as in ``x--3*y``, which programs write.
 
-To refuse a text is to raise ConversionError. A ``place`` is the place of a token among the tokens.
-Positions in the text, and columns of messages before they are written, are from 0 on; columns of
-tokens, and the columns that people read, from 1.
+Coefficients are in QQ, or in an extension field, whose generators are constants in the text. The
+variables of ``ring`` are the names that may occur. A divisor g that is no number is read as a
+further variable, which stands for 1/g and whose name nobody can write; afterwards the values of
+these variables are put in their place. ``values`` has one for each of the first further variables,
+and those after them do not occur.
+
+To refuse a text is to raise ConversionError, with the column and the text; so is what is too large
+when it is expanded. A ``place`` is the place of a token among the tokens. Positions in the text,
+and columns of messages before they are written, are from 0 on; columns of tokens, and the columns
+that people read, from 1.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from unicodedata import category
 
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.algebra.extension_field import ExtensionField
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
+from m2bridge.algebra.sparse_polynomial import Exponents
 from m2bridge.convert import (
     MAX_COEFFICIENT_BITS,
     MAX_EXPONENT,
@@ -44,9 +60,196 @@ from m2bridge.convert import (
     MAX_POLYNOMIAL_TERMS,
     MAX_TERM_PRODUCTS,
 )
-from m2bridge.convert.comments import without_comments
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
+
+
+def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
+    """Read a polynomial over QQ, such as ``3/7*x^2*y - (x + 1)**3``."""
+    return PolynomialParser(text, ring).whole()
+
+
+def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
+    """Read a polynomial over QQ, or an equation, ``2x^2 = y - 0.5``, as the difference of its
+    sides.
+    """
+    return PolynomialParser(text, ring).whole(equation=True)
+
+
+def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
+    """Read a rational function over QQ, such as ``(1 - t^2)/(1 + t^2)``, as coprime numerator and
+    denominator.
+    """
+    if "/" not in text:
+        return read_polynomial(text, ring), ring.sympy_ring.one
+    polynomial, divisors = _with_inverses(text, ring.field, ring.variables)
+    values: list[tuple[PolyElement, PolyElement]] = []  # 1/g as (numerator, denominator)
+    for divisor in divisors:
+        # A divisor may contain inverses of divisors that come before.
+        numerator, denominator = _substitute_fractions(divisor, ring, values)
+        if not numerator:
+            raise ConversionError(f"a divisor must not be zero (in {text[:80]!r})")
+        values.append((denominator, numerator))
+    return _substitute_fractions(polynomial, ring, values)
+
+
+def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
+    """Read a polynomial over an extension field, or an equation if ``equation`` is true; constants
+    that are not zero can be divisors.
+
+    >>> from m2bridge.algebra.extension_field import gaussian_field
+    >>> read_over_extension("2x/(1 + i) - i^2", PolynomialRing(gaussian_field("i"), ("x",)))
+    -(i - 1)*x + 1
+    """
+    field = ring.field
+    # The text is read over QQ, with the generators of the field as variables.
+    names = ring.variables + field.names
+    polynomial, divisors = _with_inverses(text, QQ, names, equation=equation)
+    values: list[Any] = []  # of the inverses 1/g, in the field
+    for divisor in divisors:
+        # A divisor may contain inverses of divisors that come before.
+        value = convert_to_extension(divisor, ring, values)
+        if not value or not value.is_ground:
+            elements = f"numbers and polynomials in {', '.join(field.names)}"
+            raise ConversionError(
+                f"only {elements} that are not zero can be divisors (in {text[:80]!r})"
+            )
+        values.append(field.domain.one / value.LC)
+    return convert_to_extension(polynomial, ring, values)
+
+
+def _with_inverses(
+    text: str, field: CoefficientField, names: tuple[str, ...], *, equation: bool = False
+) -> tuple[PolyElement, list[PolyElement]]:
+    """The polynomial that a text is in these names and the inverses 1/g, and the divisors g."""
+    # There are at most as many divisors as strokes in the text.
+    inverses = tuple(f"1/({number})" for number in range(text.count("/")))
+    parser = PolynomialParser(text, PolynomialRing(field, names + inverses), inverses)
+    return parser.whole(equation=equation), parser.divisors
+
+
+def convert_to_extension(
+    polynomial: PolyElement, ring: PolynomialRing, values: Sequence[Any] = ()
+) -> PolyElement:
+    """Convert a polynomial over QQ in the variables of ``ring``, the generators of its field, and
+    perhaps further ones with these values: over QQ(a), with 1/a for w, x*a + x*w becomes (a +
+    1/a)*x.
+    """
+    field = ring.field
+    assert isinstance(field, ExtensionField)
+    end_of_variables = len(ring.variables)
+    end_of_generators = end_of_variables + len(field.names)
+    # Terms that differ only in the generators are one polynomial in these, an element of the field:
+    # the polynomials, by the exponents of the ring's variables and of the further ones.
+    polynomials: dict[tuple[Exponents, Exponents], dict[Exponents, Any]] = {}
+    for monomial, coefficient in polynomial.items():
+        number = coefficient
+        if field.characteristic:
+            number = _residue(coefficient, field.characteristic)
+        key = monomial[:end_of_variables], monomial[end_of_generators:]
+        in_generators = polynomials.setdefault(key, {})
+        in_generators[monomial[end_of_variables:end_of_generators]] = number
+    coefficients: dict[Exponents, Any] = {}  # by the exponents of the ring's variables
+    for (exponents, further_exponents), in_generators in polynomials.items():
+        summand = field.element(in_generators)
+        # ``values`` can be shorter, because further variables without a value do not occur.
+        for value, exponent in zip(values, further_exponents, strict=False):
+            summand = summand * field.power(value, exponent)
+        coefficients[exponents] = coefficients.get(exponents, field.domain.zero) + summand
+    return ring.sympy_ring.from_dict({exponents: c for exponents, c in coefficients.items() if c})
+
+
+def _residue(number: Any, p: int) -> int:
+    """A rational number modulo p, from 0 to p − 1; ConversionError if p divides its denominator."""
+    if int(number.denominator) % p == 0:
+        raise ConversionError(
+            f"a coefficient with a denominator divisible by {p} has no meaning in characteristic"
+            f" {p}"
+        )
+    return int(number.numerator) * pow(int(number.denominator), -1, p) % p
+
+
+def _substitute_fractions(
+    polynomial: PolyElement, ring: PolynomialRing, values: list[tuple[PolyElement, PolyElement]]
+) -> tuple[PolyElement, PolyElement]:
+    """Numerator and denominator, coprime, of a polynomial in the ring's variables and further ones,
+    whose values are fractions: with 1/t for w, t^2*w + w becomes (t^2 + 1, t).
+    """
+    count = len(ring.variables)
+    # The terms that differ only in the ring's variables, by the exponents of the further ones.
+    terms_by_further_exponents: dict[Exponents, dict[Exponents, object]] = {}
+    for monomial, coefficient in polynomial.items():
+        terms = terms_by_further_exponents.setdefault(monomial[count:], {})
+        terms[monomial[:count]] = coefficient
+    total_numerator, total_denominator = ring.sympy_ring.zero, ring.sympy_ring.one
+    for exponents, terms in terms_by_further_exponents.items():
+        numerator, denominator = ring.sympy_ring.from_dict(terms), ring.sympy_ring.one
+        # ``values`` can be shorter, because further variables without a value do not occur.
+        for (value_numerator, value_denominator), exponent in zip(values, exponents, strict=False):
+            numerator = numerator * value_numerator**exponent
+            denominator = denominator * value_denominator**exponent
+        total_numerator = total_numerator * denominator + numerator * total_denominator
+        total_denominator = total_denominator * denominator
+        # without their greatest common divisor
+        total_numerator, total_denominator = total_numerator.cancel(total_denominator)
+    return total_numerator, total_denominator
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names that occur in the text of a polynomial, each once, in the order in which they
+    occur.
+    """
+    # the text is only divided into tokens, which needs no variables
+    tokens = PolynomialParser(text, PolynomialRing(QQ, ())).tokens
+    return tuple(dict.fromkeys(normal_form(token.text) for token in tokens if token.kind == "name"))
+
+
+# Comments.
+
+_OPENING = re.compile(
+    r"""
+    (?<!\S) (?: -{2,}(?!\S) | \# )              # Macaulay2's, and Sage's and Python's
+    | ^[^\S\n]* // (?![^\S\n]*[0-9(])           # Singular's and Magma's, on a line of its own
+    | /\*                                       # Singular's and Magma's, of several lines
+    | -\*                                       # Macaulay2's, of several lines
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""The beginning of a comment."""
+_CLOSING = {"/*": "*/", "-*": "*-"}
+"""The end of a comment of several lines; all others end with their line."""
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks in place of comments, so that no place in it moves; the beginning of a
+    comment of several lines that does not end stays.
+
+    >>> without_comments("x*y - 1 -- hyperbola")
+    'x*y - 1             '
+    """
+    pieces: list[str] = []
+    place = 0
+    without_end: set[str] = set()  # signs that are not searched for again
+    for opening in _OPENING.finditer(text):
+        begin = opening.start()
+        closing = _CLOSING.get(opening[0], "\n")
+        if begin < place or closing in without_end:  # inside of the comment before
+            continue
+        end = text.find(closing, opening.end())
+        if closing != "\n":
+            if end < 0:
+                without_end.add(closing)
+                continue
+            end += len(closing)
+        elif end < 0:  # the last line
+            end = len(text)
+        pieces += [text[place:begin], re.sub(r"[^\n]", " ", text[begin:end])]
+        place = end
+    pieces.append(text[place:])
+    return "".join(pieces)
+
+
+# Tokens.
 
 SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(SUPERSCRIPTS, "0123456789")
@@ -278,17 +481,13 @@ class PolynomialParser:
                 begin_of_divisor = start + 1  # the token after the operator
                 total = self.quotient(total, factor, begin_of_divisor)
             else:
-                self.check_product(total, factor, start)
+                # The time grows with the terms and with the digits of coefficients: each 100 bits
+                # of these are taken as one more product.
+                terms = len(total) * len(factor)
+                bits = _longest_coefficient_bits(total) + _longest_coefficient_bits(factor)
+                work = terms * (1 + bits // 100)
+                self.check_size(work=work, terms=terms, bits=bits, place=start)
                 total = total * factor
-
-    def check_product(self, left: PolyElement, right: PolyElement, place: int) -> None:
-        """Refuse the text, at the token at ``place``, if this product would take too long."""
-        # The time grows with the terms and with the digits of coefficients: each 100 bits of these
-        # are taken as one more product.
-        terms = len(left) * len(right)
-        bits = _longest_coefficient_bits(left) + _longest_coefficient_bits(right)
-        work = terms * (1 + bits // 100)
-        self.check_size(work=work, terms=terms, bits=bits, place=place)
 
     def quotient(self, dividend: PolyElement, divisor: PolyElement, place: int) -> PolyElement:
         """The quotient by a divisor that was read just now; refused if the divisor is zero, or not
@@ -381,7 +580,11 @@ class PolynomialParser:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "decimal":
-            return self.ring.sympy_ring.ground_new(self.ring.number(_decimal(token)))
+            integer_part, _, decimals = token.partition(".")
+            # The 0 is for .5, whose integer part is empty.
+            numerator = integer(f"0{integer_part}{decimals}")
+            number = self.ring.number(Fraction(numerator, 10 ** len(decimals)))
+            return self.ring.sympy_ring.ground_new(number)
         if kind == "name":
             return self.variable(token, start)
         if token != "(":
@@ -394,18 +597,14 @@ class PolynomialParser:
         # Unicode writes some letters in several ways; the normal form is one of them.
         variable = _variables_by_name(self.ring).get(normal_form(name))
         if variable is None:
-            self.fail(self.unknown_name(name), place)
+            # The last variables of the ring are the inverses, which people do not know.
+            count = len(self.ring.variables) - len(self.inverses)
+            known_names = first_names([f"{known:.60}" for known in self.ring.variables[:count]])
+            advice = ""
+            if len(name) > 1 and set(name) <= set(self.ring.variables):
+                advice = f"; write {'*'.join(name):.60} for the product"
+            self.fail(f"unknown name '{name:.60}'; known are {known_names}{advice}", place)
         return variable
-
-    def unknown_name(self, name: str) -> str:
-        """The message that no variable has this name, with the names that are known."""
-        # The last variables of the ring are the inverses, which people do not know.
-        count = len(self.ring.variables) - len(self.inverses)
-        known_names = first_names([f"{known:.60}" for known in self.ring.variables[:count]])
-        advice = ""
-        if len(name) > 1 and set(name) <= set(self.ring.variables):
-            advice = f"; write {'*'.join(name):.60} for the product"
-        return f"unknown name '{name:.60}'; known are {known_names}{advice}"
 
     def sum_in_parentheses(self, begin: int) -> PolyElement:
         """A sum, and the parenthesis that closes it; the one that opens it, at ``begin``, is read
@@ -457,13 +656,6 @@ def _is_product(previous: Token, following: Token, gap: str) -> bool:
         are_names = following.kind == "name"
         return are_names and is_short and _SHORT_VARIABLE.fullmatch(previous.text) is not None
     return is_short  # after a closing parenthesis
-
-
-def _decimal(text: str) -> Fraction:
-    """The number that a decimal such as ``1.25``, ``2.`` or ``.5`` is, exactly."""
-    integer_part, _, decimals = text.partition(".")
-    # The 0 is for .5, whose integer part is empty.
-    return Fraction(integer(f"0{integer_part}{decimals}"), 10 ** len(decimals))
 
 
 @lru_cache(maxsize=8)

@@ -33,10 +33,8 @@ from dataclasses import dataclass
 from typing import NoReturn, Self
 
 from m2bridge.algebra.ring import MAX_VARIABLE_NAME_CHARS
-from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import number_named
-from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
-from m2bridge.convert.polynomial_text import names_in
+from m2bridge.convert.polynomial_parser import SUPERSCRIPTS, names_in, without_comments
 from m2bridge.errors import ConversionError
 
 _PIECE = re.compile(r"[^\W\d_](?:_?[0-9]+(?:_[0-9]+)*)?")

@@ -16,7 +16,7 @@ from m2bridge.algebra.polynomial_map import UNDECLARED, PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.polynomial_text import (
+from m2bridge.convert.polynomial_parser import (
     names_in,
     read_equation,
     read_polynomial,

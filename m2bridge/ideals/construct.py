@@ -35,8 +35,8 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_json, read_toml
-from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import field_of_numbers, parse_coefficients
+from m2bridge.convert.polynomial_parser import without_comments
 from m2bridge.convert.short_forms import (
     NAME_THE_VARIABLES,
     NAMES_OF_VARIABLES,

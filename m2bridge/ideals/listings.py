@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 from m2bridge.algebra.field import QQ, ZZ, CoefficientField
-from m2bridge.convert.comments import without_comments
 from m2bridge.convert.fields import parse_coefficients
+from m2bridge.convert.polynomial_parser import without_comments
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals import MAX_BRACKET_DEPTH
 from m2bridge.ideals.printed import printed_ideal

@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 from m2bridge.convert.bounded_io import read_json
-from m2bridge.convert.polynomial_text import names_in
+from m2bridge.convert.polynomial_parser import names_in
 from m2bridge.errors import ConversionError
 
 

@@ -34,7 +34,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_one_ring, total_degree
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.convert.polynomial_text import convert_to_extension
+from m2bridge.convert.polynomial_parser import convert_to_extension
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError

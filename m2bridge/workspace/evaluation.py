@@ -279,7 +279,7 @@ def value_form(references: bool) -> str:
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
     """Return a field of an answer as a Python object; ``None`` if there is no field ``name``."""
     # Slow to import, and Macaulay2 can start before.
-    from m2bridge.convert.decode import decode_value
+    from m2bridge.convert.decode_values import decode_value
     from m2bridge.ideals.ideal import Ideal
 
     with collection_paused():

@@ -22,7 +22,7 @@ from sympy import Expr, symbols
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.bounded_io import read_rational
-from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.convert.polynomial_parser import read_polynomial
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
 from m2bridge.families.attention.model import SingleLayerAttention

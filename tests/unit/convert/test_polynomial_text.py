@@ -16,10 +16,10 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
-from m2bridge.convert.decode import decode, decode_value
-from m2bridge.convert.decode_numbers import dense_terms as terms
+from m2bridge.convert.decode import decode, dense_terms as terms
+from m2bridge.convert.decode_values import decode_value
 from m2bridge.convert.encode import variable_parts
-from m2bridge.convert.polynomial_text import names_in, read_polynomial, read_rational_function
+from m2bridge.convert.polynomial_parser import names_in, read_polynomial, read_rational_function
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, ParseError

@@ -15,7 +15,7 @@ from sympy import Eq, Poly, groebner, symbols
 from m2bridge import CoefficientField, Ideal, PolynomialRing, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.cli.commands import cli
-from m2bridge.convert.polynomial_text import read_polynomial
+from m2bridge.convert.polynomial_parser import read_polynomial
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.construct import listing, read_ideal_file
 
