@@ -18,6 +18,7 @@ modulo PRIME, which is another one whenever the checker starts (draws.py).
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, combinations_with_replacement
 from math import comb, lcm
 from operator import add, le, mul
@@ -146,6 +147,18 @@ def matrix_modulo(
     return matrix
 
 
+def pivot_columns(reduced: flint.nmod_mat, rank: int) -> list[int]:
+    """The columns in which the ``rank`` rows of a reduced echelon form begin, increasing."""
+    found = []
+    column = 0
+    for row in range(rank):
+        # in a reduced form a row is zero in the columns where earlier rows begin
+        while not reduced[row, column]:
+            column += 1
+        found.append(column)
+    return found
+
+
 def ring(variables: int, order: str = "degrevlex") -> flint.fmpz_mpoly_ctx:
     """A polynomial ring over ZZ in a number of variables, of which the first is the largest."""
     return flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering[order])
@@ -170,7 +183,11 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     polynomials = []
     for text in texts:
-        polynomial = _polynomial(text, context)
+        polynomial = context.constant(0)  # not the text of one
+        # FLINT would expand brackets, however high their powers, and abort at a division by zero
+        if _TEXT.fullmatch(text):
+            with suppress(ValueError):  # a name that is not a coordinate
+                polynomial = flint.fmpq_mpoly(text.replace("**", "^"), context)
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
         denominators = [int(c.q) for c in polynomial.coeffs()]
@@ -185,17 +202,6 @@ _NUMBER = r"\d+(?:/[1-9]\d*)?"
 _POWER = r"[a-z]\w*(?:\*\*\d{1,4})?"
 _PRODUCT = rf"(?:{_NUMBER}|{_POWER})(?:\*{_POWER})*"
 _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
-
-
-def _polynomial(text: str, context: flint.fmpq_mpoly_ctx) -> flint.fmpq_mpoly:
-    """The polynomial in the ring ``context`` with this text; zero if the text is not one."""
-    # FLINT would expand brackets, however high their powers, and abort at a division by zero
-    if not _TEXT.fullmatch(text):
-        return context.constant(0)
-    try:
-        return flint.fmpq_mpoly(text.replace("**", "^"), context)
-    except ValueError:  # a name that is not a coordinate
-        return context.constant(0)
 
 
 def groebner_basis(
@@ -227,11 +233,17 @@ def is_in(polynomial: flint.fmpz_mpoly, basis: flint.fmpz_mpoly_vec) -> bool:
     return bool(remainder == 0)
 
 
-def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
+def leading_monomials(basis: Iterable[flint.fmpz_mpoly]) -> list[Exponents]:
+    """The minimal generators of the ideal of the leading monomials of a Gröbner basis."""
+    # the first monomial of a polynomial of FLINT is its leading one
+    return minimal(next(iter(g.monoms())) for g in basis)
+
+
+def minimal(exponents: Iterable[Exponents]) -> list[Exponents]:
     """The minimal generators of the ideal that these monomials generate."""
     generators: list[Exponents] = []
     # by degree: a proper divisor has a smaller degree, so that it comes before
-    for monomial in sorted(set(monomials), key=sum):
+    for monomial in sorted(set(exponents), key=sum):
         if not any(all(map(le, generator, monomial)) for generator in generators):
             generators.append(monomial)
     return generators
@@ -295,6 +307,12 @@ def hilbert_function(series: Series, degree: int) -> int:
     return dimension
 
 
+def monomials(variables: int, degree: int) -> Iterator[Exponents]:
+    """Yield the exponents of each monomial of a degree in some variables."""
+    for factors in combinations_with_replacement(range(variables), degree):
+        yield tuple(map(factors.count, range(variables)))
+
+
 def multiples(
     polynomials: Iterable[flint.fmpz_mpoly | flint.nmod_mpoly], degree: int, variables: int
 ) -> Iterator[dict[Exponents, int]]:
@@ -306,9 +324,7 @@ def multiples(
         if missing_degree < 0:
             continue
         terms = polynomial.to_dict()
-        for factors in combinations_with_replacement(range(variables), missing_degree):
-            # the exponents of the monomial that is the product of these variables
-            factor = [factors.count(j) for j in range(variables)]
+        for factor in monomials(variables, missing_degree):
             yield {tuple(map(add, monomial, factor)): int(c) for monomial, c in terms.items()}
 
 

@@ -39,7 +39,7 @@ from m2bridge.checker.algebra import (
     PRIME,
     groebner_basis,
     hilbert_series,
-    minimal,
+    leading_monomials,
     rank_modulo,
     ring,
 )
@@ -279,9 +279,7 @@ def length_with_zeros(sizes: Sizes, degree: int, p: Sequence[int], function: Pol
     monomials = form.keys() | function.keys()
     equations = [form.get(m, zero) - function.get(m, 0) for m in monomials]
     basis = groebner_basis(equations, context)
-    # the first monomial of a polynomial is its leading one
-    leading = minimal(next(iter(g.monoms())) for g in basis)
-    numerator, dimension = hilbert_series(leading, unknowns)
+    numerator, dimension = hilbert_series(leading_monomials(basis), unknowns)
     if dimension:
         raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
     # Of dimension 0 the series is its numerator, whose sum is the length. If no filters have the

@@ -67,9 +67,11 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     # In certificates c_{1,1,1,1} is the first variable. Here it is the last one: then leading
     # monomials say whether it is a zero divisor modulo J.
     ring = algebra.ring(case.coordinate_count)
-    generators = [ring.from_dict(_with_first_variable_last(terms)) for terms in polynomials]
-    if not all(map(_is_homogeneous, generators)):
-        return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+    generators = []
+    for terms in polynomials:
+        if len({sum(exponents) for exponents in terms}) != 1:
+            return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+        generators.append(ring.from_dict({(*e[1:], e[0]): c for e, c in terms.items()}))
     images = _images(case)
     first_index, *other_indices = images  # the keys, in the order of certificates
     indices = [*other_indices, first_index]
@@ -80,17 +82,6 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
         images=[images[index] for index in indices],
         generators=generators,
     )
-
-
-def _with_first_variable_last(terms: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], int]:
-    """A polynomial, {exponents of a monomial: coefficient}, with its first variable made the last.
-
-    The order of the other variables stays.
-    """
-    reordered = {}
-    for (first, *others), coefficient in terms.items():
-        reordered[*others, first] = coefficient
-    return reordered
 
 
 @lru_cache(maxsize=1)
@@ -110,8 +101,3 @@ def names_of_coordinates(case: Case) -> list[str]:
         from_one = [j + 1 for j in index]
         names.append(form.format(*from_one))
     return names
-
-
-def _is_homogeneous(polynomial: Any) -> bool:
-    """Whether all terms of a polynomial have one degree; False for the polynomial zero."""
-    return len({sum(exponents) for exponents in polynomial.monoms()}) == 1

@@ -144,7 +144,7 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     if not_on_closure:
         return not_on_closure
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
-    leading = algebra.minimal(g.monoms()[0] for g in basis)
+    leading = algebra.leading_monomials(basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
     failure = _check_invariants(candidate, series)
     if candidate.case.t == 1:

@@ -39,12 +39,13 @@ from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
-from m2bridge.checker.algebra import PRIME, matrix_modulo, rank, ring
+from m2bridge.checker.algebra import PRIME, matrix_modulo, rank, rank_modulo, ring
 from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import (
     Case,
     Function,
+    Pair,
     Sparse,
     add,
     function,
@@ -242,11 +243,11 @@ def _is_excluded_by_factors(kind: Type, head: Head) -> bool:
         return False
     at_point = Expansion(balanced, head)
     excess = orbit_dimension((kind.r, kind.s, kind.m), head.case) - at_point.rank
-    on_a = at_point.rank_on(at_point.matrices_on_a())
-    on_w = at_point.rank_on(at_point.matrices_on_w())
+    if excess != 0:
+        return excess < 0
     allowed_on_a = head.case.d - max(kind.k, kind.q)
     allowed_on_w = min(head.case.d_out - kind.o, head.case.d - kind.v)
-    return excess < 0 or (excess == 0 and (on_a > allowed_on_a or on_w > allowed_on_w))
+    return at_point.rank_on_a() > allowed_on_a or at_point.rank_on_w() > allowed_on_w
 
 
 def representative(kind: Type, head: Head) -> dict[str, Sparse]:
@@ -306,31 +307,33 @@ class Expansion:
         moved = dict(self.weights)
         for (name, i, j), x in unknowns.items():
             moved[name] = add(moved[name], {(i, j): x})
-        A, W = _pair(moved)
-        self.terms = {index: _terms(c) for index, c in function((A, W)).items()}
         # the rows of the differential: the derivative along each entry, by coordinates
         self.rows: list[Function] = [{} for _ in self.entries]
-        for index, terms in self.terms.items():
-            for positions, coefficient in terms:
+        # the terms of degree two, of two entries as φ is linear in each: (i, j, coordinate,
+        # coefficient), where i and j are the numbers of the entries
+        self.quadratic_terms: list[tuple[int, int, Any, int]] = []
+        for index, polynomial in function(_pair(moved)).items():
+            for exponents, coefficient in polynomial.terms():
+                positions = [i for i, exponent in enumerate(exponents) if exponent]
                 if len(positions) == 1:
-                    self.rows[positions[0]][index] = coefficient
+                    self.rows[positions[0]][index] = int(coefficient)
+                elif len(positions) == 2:
+                    i, j = positions
+                    self.quadratic_terms.append((i, j, index, int(coefficient)))
         self.rank = rank(self.rows)
-        self.nu = self._random_functional()
-
-    def _random_functional(self) -> dict[Any, int]:
-        """A random linear functional ν modulo the prime that vanishes on the image of dφ."""
-        case = self.head.case
-        pairs = list(combinations_with_replacement(range(case.d), 2))
+        pairs = list(combinations_with_replacement(range(head.case.d), 2))
         self.indices: list[Any] = [
-            (k, i, p, q) for k, i, (p, q) in product(range(case.d_out), range(case.d), pairs)
+            (k, i, p, q)
+            for k, i, (p, q) in product(range(head.case.d_out), range(head.case.d), pairs)
         ]
         self.D = matrix_modulo(self.rows, self.indices)
-        # FLINT's square matrix has a basis of the kernel in its first columns, then zeros
+        # ν vanishes on the image of dφ: it is a random element of the kernel of D. FLINT's square
+        # matrix has a basis of the kernel in its first columns, then zeros.
         kernel, _ = self.D.nullspace()
         random = unpredictable()
         factors = [random.randrange(PRIME) for _ in self.indices]
         nu = kernel * flint.nmod_mat(len(factors), 1, factors, PRIME)
-        return dict(zip(self.indices, map(int, nu.entries()), strict=True))
+        self.nu = dict(zip(self.indices, map(int, nu.entries()), strict=True))
 
     def form_rank(self) -> int:
         """The rank of B modulo the prime: of T (D G Dᵀ − H), where T has the tangent vectors.
@@ -341,12 +344,9 @@ class Expansion:
         g = {index: random.randrange(1, PRIME) for index in self.indices}
         weighted = [{index: x * g[index] for index, x in row.items()} for row in self.rows]
         hessian: list[dict[int, int]] = [{} for _ in self.entries]
-        for index, terms in self.terms.items():
-            for positions, coefficient in terms:
-                if len(positions) == 2:  # two different entries, as φ is linear in each
-                    for i, j in (positions, positions[::-1]):
-                        value = hessian[i].get(j, 0) + self.nu[index] * coefficient
-                        hessian[i][j] = value
+        for i, j, index, coefficient in self.quadratic_terms:
+            value = hessian[i].get(j, 0) + self.nu[index] * coefficient
+            hessian[i][j] = hessian[j][i] = value
         H = matrix_modulo(hessian, range(len(self.entries)))
         directions: list[dict[Entry, int]] = []
         for x in tangents(self.weights, self.head):
@@ -358,25 +358,21 @@ class Expansion:
         form = T * (matrix_modulo(weighted, self.indices) * self.D.transpose() - H)
         return int(form.rank())
 
-    def matrices_on_a(self) -> list[list[Function]]:
-        """f(E, W) for all unit matrices E of the size of A, by row and column of the one of E."""
+    def rank_on_a(self) -> int:
+        """The rank of ν on A: of the matrix of ν(f(E, W)), E the unit matrix of each place."""
         _, W = _pair(self.weights)
         size = range(self.head.case.d)
-        return [[function(({(p, i): 1}, W)) for i in size] for p in size]
+        return rank_modulo([[self._value(({(p, i): 1}, W)) for i in size] for p in size])
 
-    def matrices_on_w(self) -> list[list[Function]]:
-        """f(A, E) for all unit matrices E of the size of W, by row and column of the one of E."""
+    def rank_on_w(self) -> int:
+        """The rank of ν on W: of the matrix of ν(f(A, E)), E the unit matrix of each place."""
         A, _ = _pair(self.weights)
         rows, columns = range(self.head.case.d_out), range(self.head.case.d)
-        return [[function((A, {(k, q): 1})) for q in columns] for k in rows]
+        return rank_modulo([[self._value((A, {(k, q): 1})) for q in columns] for k in rows])
 
-    def rank_on(self, functions: list[list[Function]]) -> int:
-        """The rank modulo the prime of the matrix of the values of ν on these functions."""
-        rows = []
-        for row in functions:
-            values = [sum(self.nu[index] * x for index, x in c.items()) % PRIME for c in row]
-            rows.append(values)
-        return int(flint.nmod_mat(rows, PRIME).rank())
+    def _value(self, pair: Pair) -> int:
+        """ν(f(A, W)) for a pair (A, W)."""
+        return sum(self.nu[index] * x for index, x in function(pair).items())
 
     def is_descent_proved(self) -> bool:
         """Whether it is proved that the loss decreases as K and Q, or O and V, move; False proves
@@ -388,24 +384,12 @@ class Expansion:
         The same holds for O and V (docs/training.md#theorem-saddles).
         """
         k, q, o, v, r, s, _ = self.kind
-        if k == q == r < self.head.case.a and self.rank_on(self.matrices_on_a()) > 0:
+        if k == q == r < self.head.case.a and self.rank_on_a() > 0:
             return True
         O_and_V_can_move = self.head.has_o and o == v == s < self.head.h
-        return O_and_V_can_move and self.rank_on(self.matrices_on_w()) > 0
+        return O_and_V_can_move and self.rank_on_w() > 0
 
 
 def _pair(weights: Weights) -> tuple[Sparse, Sparse]:
     """A = KᵀQ and W = OV."""
     return multiply(transpose(weights["K"]), weights["Q"]), multiply(weights["O"], weights["V"])
-
-
-def _terms(polynomial: Any) -> list[tuple[tuple[int, ...], int]]:
-    """The terms of degree at most 2 of a polynomial that is linear in each unknown: the positions
-    of the unknowns, and the coefficient.
-    """
-    found = []
-    for exponents, coefficient in polynomial.terms():
-        if sum(exponents) <= 2:
-            positions = tuple(i for i, exponent in enumerate(exponents) if exponent)
-            found.append((positions, int(coefficient)))
-    return found

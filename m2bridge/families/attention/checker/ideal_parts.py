@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import flint
 
+from m2bridge.checker.algebra import pivot_columns
 from m2bridge.checker.sparse_rows import (
     ELIMINATION_PRIME,
     drop_unit_vectors,
@@ -89,14 +90,7 @@ class Part:
         """The columns in which the rows of the echelon form begin, as numbers of monomials:
         independent modulo the prime, so over QQ, and as many as the rank.
         """
-        found = []
-        column = 0
-        for i in range(self.rank):
-            # in a reduced form row i is zero in the columns where earlier rows begin
-            while not self.echelon[i, column]:
-                column += 1
-            found.append(column)
-        return found
+        return pivot_columns(self.echelon, self.rank)
 
     @cached_property
     def free_monomials(self) -> dict[Monomial, int]:

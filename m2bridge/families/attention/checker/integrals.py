@@ -125,8 +125,8 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)},
     a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
-    They are the digits, from −u/2 to u/2, of its value at a power of two above twice their absolute
-    values.
+    They are read off from its value at one u, a power of two above twice their absolute values: as
+    digits to the base u, from −u/2 to u/2.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -134,7 +134,14 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     value = _characteristic_value(d, alpha, u=1 << bits)
     lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
     number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
-    return _digits(value, bits, lowest + number_of_integrals)[lowest:]
+    digits = []
+    for _ in range(lowest + number_of_integrals):
+        digit = value % (1 << bits)
+        if digit >> (bits - 1):  # it is at least u/2
+            digit -= 1 << bits
+        digits.append(digit)
+        value = (value - digit) >> bits
+    return digits[lowest:]
 
 
 def _characteristic_value(d: int, alpha: int, u: int) -> int:
@@ -161,29 +168,22 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
 
 @cache
 def symmetric_in_chow_ring(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of ``_symmetric_value``
-    in u, for t = 1 + u, as digits (docs/polar-degrees.md#proposition-polar-symmetric).
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients in u of −½ t³ [y^{d−1}
+    z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, the coefficient of this monomial,
+    with t = 1 + u and φ(y) = (1 − u·y)^d / (1 − 2t·y)
+    (docs/polar-degrees.md#proposition-polar-symmetric).
     """
-    bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
-    u = 1 << bits
-    value = _symmetric_value(d, u=u, t=1 + u, sign=-1)
-    return _digits(value, bits, 2 * d - 1)
-
-
-def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
-    """−½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, the coefficient
-    of this monomial, with φ(y) = (1 − u·y)^d / (1 − 2t·y).
-
-    ``sign`` is −1 for this value. For 1 all terms are added: with u = 1 and t = 2 that is a bound
-    for its coefficients in u.
-    """
-    phi = _coefficients_of_phi(d, sign * u, 2 * t)
+    u = flint.fmpz_poly([0, 1])
+    t = u + 1
+    phi = [flint.fmpz_poly([1])]  # the coefficients of 1, y, …, y^{d−1}, polynomials in u
+    for m in range(1, d):
+        phi.append(2 * t * phi[-1] + comb(d, m) * (-u) ** m)
     # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
     # so y² stands for the half of both.
-    total = 0
+    total = flint.fmpz_poly([])
     for k in range(2 * d - 3):  # k + 2 is at most 2d − 2, the degree of y^(d−1) z^(d−1)
-        from_mixed = 0  # the part with the factor y z
-        from_squares = 0  # the part with the factor y²
+        from_mixed = flint.fmpz_poly([])  # the part with the factor y z
+        from_squares = flint.fmpz_poly([])  # the part with the factor y²
         # neither i nor k − i is above d − 1
         for i in range(max(0, k - d + 1), min(k, d - 1) + 1):
             # (y + z)^k has C(k, i) y^i z^(k−i), which leaves these powers of y^(d−1) z^(d−1)
@@ -193,33 +193,9 @@ def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
                 from_mixed += comb(k, i) * phi[power_of_y - 1] * phi[power_of_z - 1]
             if power_of_y >= 2:
                 from_squares += comb(k, i) * phi[power_of_y - 2] * phi[power_of_z]
-        difference_of_powers = t ** (k + 1) + sign * u ** (k + 1)
-        total += difference_of_powers * (from_mixed + sign * from_squares)
-    return t**3 * total
-
-
-def _coefficients_of_phi(d: int, x: int, w: int) -> list[int]:
-    """The coefficients of 1, y, …, y^{d−1} in (1 + x y)^d / (1 − w y), for numbers x and w."""
-    coefficients = []
-    for m in range(d):
-        # x^i C(d, i) y^i of the numerator times w^(m−i) y^(m−i) of the geometric series
-        terms = [x**i * comb(d, i) * w ** (m - i) for i in range(m + 1)]
-        coefficients.append(sum(terms))
-    return coefficients
-
-
-def _digits(value: int, bits: int, count: int) -> list[int]:
-    """The lowest ``count`` digits to the base u = 2^bits, from −u/2 to u/2 − 1, the lowest first:
-    the coefficients of a polynomial with this value at u, if they are in these bounds.
-    """
-    digits = []
-    for _ in range(count):
-        digit = value % (1 << bits)
-        if digit >> (bits - 1):  # it is at least u/2
-            digit -= 1 << bits
-        digits.append(digit)
-        value = (value - digit) >> bits
-    return digits
+        total += (t ** (k + 1) - u ** (k + 1)) * (from_mixed - from_squares)
+    total *= t**3
+    return [int(total[j]) for j in range(2 * d - 1)]
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:

@@ -242,7 +242,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Any:
     there is no such N, or F has no value at more than half of the v, as for a prime that divides t
     + 2.
     """
-    exponents = list(monomials(case.d, 6))
+    exponents = list(algebra.monomials(case.d, 6))
     quotient = Quotient(case, target, prime)
     random = unpredictable()
     number_of_equations = len(exponents) + SPARE
@@ -315,14 +315,8 @@ class Counting:
 
     def _rank(self, forms: Sequence[Form], degree: int) -> int:
         """The dimension of the span of forms of one degree, modulo the prime."""
-        columns = list(monomials(self.ring.nvars(), degree))
+        columns = list(algebra.monomials(self.ring.nvars(), degree))
         return int(algebra.matrix_modulo(forms, columns, self.ring.modulus()).rank())
-
-
-def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """Yield the exponents of each monomial of a degree in some variables."""
-    for factors in combinations_with_replacement(range(variables), degree):
-        yield tuple(map(factors.count, range(variables)))
 
 
 def ring_of_forms(d: int, prime: int) -> Any:

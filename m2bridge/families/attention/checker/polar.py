@@ -70,7 +70,11 @@ def polar(certificate: Certificate) -> Content | Difference:
     # the largest of finitely many orbits is dense, so its fibre is the general one
     dense = max(cases.orbits(case), key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
     points = len(fibre(dense, case).points)
-    if points != supposed_points or not all(map(_has_small_kernel, loci)):
+    # each kernel is zero, or of smaller dimension than the codimension
+    kernels_are_small = all(
+        over["kernel_at_most"] == 0 or over["kernel_at_most"] < over["codimension"] for over in loci
+    )
+    if points != supposed_points or not kernels_are_small:
         raise ContradictionError(f"the theorem does not apply to {case}")
     first_nonzero = next(i for i, value in enumerate(degrees) if value)
     N = case.coordinate_count - 1
@@ -110,9 +114,3 @@ def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
         "codimension": case.projective_dimension - dimension_over_orbit,
         "kernel_at_most": kernel_dimension + grassmannian_dimension,
     }
-
-
-def _has_small_kernel(over_orbit: dict[str, Any]) -> bool:
-    """Whether the kernel over an orbit is zero or of smaller dimension than the codimension."""
-    kernel = over_orbit["kernel_at_most"]
-    return bool(kernel == 0 or kernel < over_orbit["codimension"])

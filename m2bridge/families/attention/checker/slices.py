@@ -33,7 +33,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.checker.algebra import PRIME, matrix_modulo
+from m2bridge.checker.algebra import PRIME, matrix_modulo, monomials, pivot_columns, rank_modulo
 from m2bridge.checker.draws import unpredictable
 from m2bridge.families.attention.checker.case import Case
 
@@ -134,8 +134,7 @@ class Source:
         """The exponents of the monomials of a multidegree."""
         of_factors = []
         for size, e in zip(self.sizes, degree, strict=True):
-            chosen = combinations_with_replacement(range(size), e)
-            of_factors.append([tuple(map(one.count, range(size))) for one in chosen])
+            of_factors.append(list(monomials(size, e)))
         return [tuple(chain.from_iterable(parts)) for parts in product(*of_factors)]
 
     def _multiples(self, polynomial: Any, degree: Sequence[int]) -> list[Row]:
@@ -162,7 +161,7 @@ class Source:
         if hyperplanes == self.dimension or function_dimension == 0:
             return function_dimension  # without functions the cokernel is zero, too
         relations = self._relations(spanning, restriction)
-        return len(spanning) * function_dimension - rank_of(relations)
+        return len(spanning) * function_dimension - rank_modulo(relations)
 
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
@@ -190,8 +189,8 @@ class Source:
             before = [0] * (place * function_dimension)
             after = [0] * ((len(spanning) - 1 - place) * function_dimension)
             powers_in_an_entry.append([*before, *map(int, function), *after])
-        rank_with_powers = rank_of([*relations, *powers_in_an_entry])
-        return (rank_with_powers - rank_of(relations)) // 2
+        rank_with_powers = rank_modulo([*relations, *powers_in_an_entry])
+        return (rank_with_powers - rank_modulo(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Any]]:
         """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms."""
@@ -245,7 +244,7 @@ class Source:
             multiples += self._multiples(equation, degree_of_multiplier)
         # FLINT needs one row
         reduced, rank = matrix_modulo(multiples or [{}], self.monomials).rref()
-        leading = leading_columns(reduced, rank)
+        leading = pivot_columns(reduced, rank)
         basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
         restriction = flint.nmod_mat(size, len(basis), PRIME)
         for position, column in enumerate(basis):
@@ -269,23 +268,3 @@ class Source:
                 rows += self._multiples(form.derivative(variable), degree_of_multiplier)
             first += size
         return matrix_modulo(rows, self.monomials)
-
-
-def leading_columns(reduced: Any, rank: int) -> list[int]:
-    """The columns in which the ``rank`` rows of a reduced echelon form begin, increasing."""
-    leading = []
-    column = 0
-    for row in range(rank):
-        # in a reduced form a row is zero in the columns where earlier rows begin
-        while int(reduced[row, column]) == 0:
-            column += 1
-        leading.append(column)
-    return leading
-
-
-def rank_of(rows: Sequence[Sequence[int]]) -> int:
-    """The rank modulo PRIME of a matrix with these rows, of which there is at least one."""
-    entries: list[int] = []
-    for row in rows:
-        entries += row
-    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())

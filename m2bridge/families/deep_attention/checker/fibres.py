@@ -36,7 +36,13 @@ from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
+from m2bridge.checker.algebra import (
+    Exponents,
+    groebner_basis,
+    hilbert_series,
+    leading_monomials,
+    ring,
+)
 from m2bridge.checker.draws import unpredictable
 from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
@@ -79,9 +85,7 @@ def fibre(network: Network) -> tuple[int, int]:
     count = unknown_count(network)
     unknowns_ring = ring(count)
     basis = groebner_basis(_equations(network, unknowns_ring), unknowns_ring)
-    # the first monomial of a polynomial is the leading one
-    leading = [tuple(map(int, polynomial.monomial(0))) for polynomial in basis]
-    numerator, dimension = hilbert_series(minimal(leading), count)
+    numerator, dimension = hilbert_series(leading_monomials(basis), count)
     degree = sum(numerator)  # its value at 1
     return dimension, degree
 
