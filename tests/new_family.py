@@ -98,8 +98,8 @@ def _of_the_pages(found: Family[Any]) -> Iterator[str]:
         yield f"docs/checkers.md: a table '{found.name}: …' of the fields of certificates"
     if found.name == DEFAULT_FAMILY or found.name in stated.FOR_ALL_SIZES:
         return
-    if f"--family {found.name}" not in text_of("docs/families.md"):
-        yield f"docs/families.md: a paragraph with --family {found.name}"
+    if f"--family {found.name}" not in text_of("docs/guide/families.md"):
+        yield f"docs/guide/families.md: a paragraph with --family {found.name}"
     if found.name not in text_of("README.md"):
         yield f"README.md: {found.name}"
     yield from _of_the_proofs(found)

@@ -277,10 +277,10 @@ def _of_the_promises(root: Path) -> Iterator[str]:
     )
     if groups not in _text(root, "docs/stability.md"):
         yield f"docs/stability.md does not name the {groups}"
-    rows = re.findall(r"^\| ([0-9, ]+) \|", _text(root, "docs/reference/exit-codes.md"), re.M)
+    rows = re.findall(r"^\| ([0-9, ]+) \|", _text(root, "docs/guide/command-line.md"), re.M)
     codes = [int(code) for row in rows for code in row.split(",")]
     if codes != CODES:
-        yield f"docs/reference/exit-codes.md has {codes}, the program has {CODES}"
+        yield f"docs/guide/command-line.md has {codes}, the program has {CODES}"
 
 
 CODES = [

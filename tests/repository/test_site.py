@@ -245,8 +245,22 @@ def test_readme_is_read_in_one_sitting() -> None:
     first = screen.index("```pycon")
     assert first < 8
     assert screen.index("```") <= first + 11
-    assert sum(line.startswith("* ") for line in screen) == 3
     assert any(line.startswith("![") for line in screen)
+
+
+def test_five_doors_lead_from_readme_and_index_to_one_screen_each() -> None:
+    """README has two lines for each; a page has a command and three links to go on with."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    doors = sorted((DOCS / "doors").glob("*.md"))
+    assert len(doors) == 5
+    for page in doors:
+        said = page.read_text(encoding="utf-8")
+        link = rf"\*\*\[{title(page)}\]\((docs/)?doors/{page.name}\)\.?\*\*"
+        assert re.search(rf"^\* {link}.*\n  \S.*$", readme, re.MULTILINE), page
+        assert re.search(rf"^{link}", text("index.md"), re.MULTILINE), page
+        assert len(said.splitlines()) <= 40
+        assert re.search(r"^```\n\$ m2bridge ", said, re.MULTILINE)
+        assert len(re.findall(r"^\* \[", said, re.MULTILINE)) == 3
 
 
 def test_readme_has_commands_in_three_short_groups() -> None:
