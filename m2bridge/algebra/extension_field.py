@@ -22,6 +22,7 @@ from sympy.polys.polyclasses import DMP
 from sympy.polys.polyerrors import CoercionFailed
 from sympy.polys.rings import PolyRing
 
+from m2bridge.algebra.expressions import MAX_VARIABLE_NAME_CHARS
 from m2bridge.algebra.field import CoefficientField, check_over_field
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
@@ -88,6 +89,12 @@ class ExtensionField(CoefficientField):
         for number in self.minimal_polynomial:
             check_kind("minimal_polynomial", number, Rational, "a tuple of rational numbers")
         for name in self.names:
+            if isinstance(name, str) and len(name) > MAX_VARIABLE_NAME_CHARS:
+                raise InvalidCaseError(
+                    "field",
+                    f"{name!r:.60} has {len(name)} characters; a name has at most"
+                    f" {MAX_VARIABLE_NAME_CHARS}",
+                )
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 rule = "letters and digits, perhaps with indices, as a_1"
                 raise InvalidCaseError("field", f"{name!r:.60} names no element of a field: {rule}")

@@ -17,6 +17,9 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 _MAX_CHARACTERISTIC_DIGITS = 12
 """Longer characteristics are refused unread: no field of m2bridge has one."""
 
+MAX_FIELD_CHARS = 1_000_000
+"""Characters in the name of a field, which may have a minimal polynomial with long numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class CoefficientField:
@@ -69,13 +72,15 @@ class CoefficientField:
             If the text is something else, or p is not a prime below 2^31.
         """
         check_kind("text", text, str, "the name of a field, such as QQ or GF(7)")
+        check_length_of_field(text)
         if text.strip().upper() == "QQ":
             return cls(0)
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)
         # GF(0) is refused here, because CoefficientField(0) is QQ.
         if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
-            if re.search(r"[\[(].*[A-Za-z]", text):  # a letter in brackets, as in QQ[i] or QQ(a)
+            # a letter in brackets, as in QQ[i] or QQ(a); sought from the first bracket on only
+            if re.match(r"[^\[(]*[\[(].*[A-Za-z]", text):
                 rule += (
                     "; 'ideal' and 'singular-locus --ideal' also take number fields and parameters."
                     " How a map has such constants is said under 'Parameters as constants' in"
@@ -144,6 +149,14 @@ class IntegerCoefficients(CoefficientField):
         return "ZZ"
 
     __repr__ = __str__
+
+
+def check_length_of_field(text: str) -> None:
+    """Raise InvalidCaseError for the name of a field that is too long to be read."""
+    if len(text) > MAX_FIELD_CHARS:
+        raise InvalidCaseError(
+            "field", f"has a name of {len(text)} characters; at most {MAX_FIELD_CHARS} are read"
+        )
 
 
 @lru_cache(maxsize=256)

@@ -28,7 +28,12 @@ from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
+from m2bridge.algebra.expressions import (
+    MAX_VARIABLE_NAME_CHARS,
+    SymbolEntry,
+    in_plain_symbols,
+    symbol_name,
+)
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
@@ -138,9 +143,6 @@ copyreg.pickle(PolyElement, _element_parts)
 copyreg.pickle(FiniteField, _field_parts)
 copyreg.pickle(flint.nmod, _residue_parts)
 
-
-MAX_VARIABLE_NAME_CHARS = 100
-"""Characters in the name of a variable that people write."""
 
 MAX_PRODUCT_GENERATORS = 100_000
 """Generators of a product or power of ideals, before those that occur twice are left out."""

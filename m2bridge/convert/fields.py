@@ -10,10 +10,21 @@ has the name a if no name is written.
 import re
 from collections.abc import Iterable
 from itertools import chain
+from math import isqrt
 from typing import Any, NamedTuple
 
 import flint
-from sympy import QQ as SYMPY_QQ, CRootOf, Expr, I, Pow, Rational, preorder_traversal
+from sympy import (
+    QQ as SYMPY_QQ,
+    AlgebraicNumber,
+    CRootOf,
+    Expr,
+    I,
+    Pow,
+    Rational,
+    preorder_traversal,
+    sqrt,
+)
 from sympy.core.numbers import ImaginaryUnit
 from sympy.polys.polyerrors import BasePolynomialError
 
@@ -23,7 +34,7 @@ from m2bridge.algebra.extension_field import (
     ExtensionDomain,
     ExtensionField,
 )
-from m2bridge.algebra.field import QQ, ZZ, CoefficientField
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField, check_length_of_field
 from m2bridge.algebra.numbers import fraction, is_prime
 from m2bridge.algebra.ring import PolynomialRing, first_names
 from m2bridge.convert.polynomial_parser import read_equation
@@ -38,6 +49,7 @@ _WORDS = re.compile(r"\w\s+\w")
 _PRIME = r"(?P<prime>QQ|(?:GF|gf)\([0-9]+\)|ZZ/[0-9]+)"
 _ALGEBRAIC = re.compile(rf"(?P<open>\()?{_PRIME}\[(?P<name>\w+)\](?(open)\))/(?P<relation>.+)")
 """QQ[i]/(i^2+1) or (QQ[i])/(i^2+1)."""
+_ROOT = re.compile(r"QQ\(sqrt\((?P<number>-?[0-9]+)\)\)")
 _PARAMETERS = re.compile(
     r"""
     QQ\((?P<plain>[\w,]+)\)                                             # QQ(a,b)
@@ -65,9 +77,10 @@ _FORMS = "QQ, GF(p), GF(9), QQ[i]/(i^2+1) or QQ(a,b)"
 
 def parse_field(text: str) -> CoefficientField:
     """The field named ``QQ``, ``GF(p)`` or ``ZZ/p``; ``GF(9)``, ``GF 9`` or ``GF(3^2)``;
-    ``QQ[i]/(i^2+1)`` or ``GF(3)[b]/(b^2+1)``, also inside ``toField``; ``QQ(a,b)`` or
-    ``frac(QQ[a,b])``.
+    ``QQ[i]/(i^2+1)`` or ``GF(3)[b]/(b^2+1)``, also inside ``toField``; ``QQ(sqrt(2))``, in which
+    the root is called sqrt2; ``QQ(a,b)`` or ``frac(QQ[a,b])``.
     """
+    check_length_of_field(text)
     short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
@@ -84,7 +97,7 @@ def parse_field(text: str) -> CoefficientField:
             "ZZ is not a field, and has dimensions or decompositions of ideals neither here nor in"
             " Macaulay2: take QQ; 'm2bridge ideal' has Gröbner bases over ZZ",
         )
-    # A prime field may be one that cannot be used, and the error says why.
+    # A prime field that cannot be used has an error that says why.
     if short.upper() == "QQ" or re.fullmatch(_PRIME, short):
         return _prime_field(short)
     raise InvalidCaseError("field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}")
@@ -106,6 +119,9 @@ def _extension_or_galois_field(text: str) -> CoefficientField | None:
     if algebraic:
         prime = _prime_field(algebraic["prime"])
         return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
+    root = _ROOT.fullmatch(text)  # QQ(sqrt(2))
+    if root:
+        return _quadratic_field(root["number"])
     parameters = _PARAMETERS.fullmatch(text)  # QQ(a,b), or frac(QQ[a,b])
     if parameters:
         is_plain = parameters["plain"] is not None
@@ -139,10 +155,13 @@ def _remove_spaces(text: str) -> str:
 
 def _is_balanced(text: str) -> bool:
     """Whether each parenthesis and each bracket is closed by its own kind."""
-    unmatched = re.sub(r"[^()\[\]]", "", text)
-    while "()" in unmatched or "[]" in unmatched:  # from the inside out
-        unmatched = unmatched.replace("()", "").replace("[]", "")
-    return not unmatched
+    awaited: list[str] = []  # what closes those that are open
+    for character in text:
+        if character in "([":
+            awaited.append(")" if character == "(" else "]")
+        elif character in ")]" and (not awaited or awaited.pop() != character):
+            return False
+    return not awaited
 
 
 def _prime_field(text: str) -> CoefficientField:
@@ -202,6 +221,23 @@ def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
                 f" parameter: write {number.field:.90} or frac(QQ[{listed:.60}])",
             )
     return ExtensionField(0, names)
+
+
+def _quadratic_field(digits: str) -> ExtensionField:
+    """The field QQ(√n) for a positive integer n that is no square, with the generator sqrt2 for
+    n = 2.
+    """
+    number = int(digits) if len(digits) <= MAX_FINITE_FIELD_DIGITS else 0
+    if number <= 0 or isqrt(number) ** 2 == number:
+        raise InvalidCaseError(
+            "field",
+            f"'QQ(sqrt({digits:.60}))' needs a positive integer of at most"
+            f" {MAX_FINITE_FIELD_DIGITS} digits that is no square: write QQ[a]/(a^2+3) for a square"
+            " root of -3",
+        )
+    return ExtensionField(
+        0, (f"sqrt{number}",), (-number, 0, 1), root=AlgebraicNumber(sqrt(number))
+    )
 
 
 def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
@@ -326,15 +362,6 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         ) from None
 
 
-def _is_power_of_root(expression: Any) -> bool:
-    """Whether an expression is a power of an algebraic number whose exponent is a fraction."""
-    if not isinstance(expression, Pow) or not expression.base.is_number:
-        return False
-    exponent = expression.exp
-    is_fraction = exponent.is_Rational and not exponent.is_Integer
-    return bool(is_fraction and expression.is_algebraic)
-
-
 class PowerOfRoot(NamedTuple):
     """An irrational algebraic number of SymPy as root**exponent: 2^(3/2) is the power 3
     of 2^(1/2).
@@ -354,14 +381,16 @@ def powers_of_roots(value: Any) -> set[PowerOfRoot]:
     powers = set()
     subexpressions = preorder_traversal(value)
     for subexpression in subexpressions:
-        if _is_power_of_root(subexpression):
-            base, exponent = subexpression.base, subexpression.exp
-            root = Pow(base, Rational(1, exponent.q))
-            powers.add(PowerOfRoot(subexpression, root, exponent=int(exponent.p)))
-            subexpressions.skip()  # roots inside of the base belong to this one
-        elif isinstance(subexpression, ImaginaryUnit | CRootOf):
+        if isinstance(subexpression, ImaginaryUnit | CRootOf):
             powers.add(PowerOfRoot(subexpression, root=subexpression, exponent=1))
             subexpressions.skip()
+        elif isinstance(subexpression, Pow) and subexpression.base.is_number:
+            base, exponent = subexpression.base, subexpression.exp
+            is_fraction = exponent.is_Rational and not exponent.is_Integer
+            if is_fraction and subexpression.is_algebraic:
+                root = Pow(base, Rational(1, exponent.q))
+                powers.add(PowerOfRoot(subexpression, root, exponent=int(exponent.p)))
+                subexpressions.skip()  # roots inside of the base belong to this one
     return powers
 
 

@@ -40,6 +40,7 @@ PARAMETERS = parse_field("QQ(a,b)")
         (["GF(9^2)", "GF(81)", "GF(3**4)"], ExtensionField(3, ("a",), (2, 0, 0, 2, 1))),
         (["(QQ[c])/(c^3 - 2)", "QQ[c]/ideal(2 c^3 - 4)", "QQ[c]/((c^3) = 2)"], ExtensionField(0, ("c",), (-2, 0, 0, 1))),
         (["QQ(a,b)", "frac(QQ[a,b])", "frac QQ[a, b]"], ExtensionField(0, ("a", "b"))),
+        (["QQ(sqrt(2))", "QQ( sqrt(2) )", "QQ[sqrt2]/(sqrt2^2-2)"], ExtensionField(0, ("sqrt2",), (-2, 0, 1))),
         (["QQ", " qq "], QQ),
         (["GF(7)", "GF 7", "ZZ/7", "gf(7)", "GF(7^1)"], CoefficientField(7)),
     ],
@@ -71,6 +72,12 @@ def test_a_characteristic_may_be_an_integer_of_another_library(three: Any) -> No
         ("QQ[i]/(x^2+1)", "unknown name 'x'"),
         ("QQ(i)", "a root of -1 or as a parameter"),
         ("QQ(a,a)", "different names"),
+        ("QQ(sqrt(4))", "a positive integer of at most 60 digits that is no square"),
+        ("QQ(sqrt(-3))", "write QQ[a]/(a^2+3) for a square root of -3"),
+        pytest.param("QQ(" + "a" * 101 + ")", "has 101 characters; a name has at most 100", id="101"),
+        pytest.param("QQ[" + "a" * 101 + "]/(1)", "at most 100", id="algebraic"),
+        pytest.param("(" * 40_000 + "QQ" + ")" * 40_000, "is not a field", id="parentheses"),
+        pytest.param("(" * 1_000_001, "1000001 characters; at most 1000000 are read", id="long"),
         ("GF(6)", "not a prime number"),
         ("GF(3)(t)", "not a field of coefficients"),
         ("QQ[i]", "not a field of coefficients"),
@@ -388,3 +395,11 @@ def test_programs_over_extension_fields_have_all_libraries(libraries: tuple[str,
         "ideal_invariants", {"givenIdeal": ideal("i*x", field=GAUSS)}, libraries=libraries
     )
     assert script.libraries == ("wire", "extension_fields", "invariants")
+
+
+def test_a_field_with_a_root_is_the_field_of_expressions_with_it() -> None:
+    """The field by its name, and of SymPy's expressions with the same root, are one."""
+    by_name = ideal("x^2 - sqrt2*x*y", field="QQ(sqrt(2))")
+    by_expression = ideal(x**2 - sqrt(2) * x * y)
+    assert by_name == by_expression
+    assert ideal(x**2 - sqrt(8) * x * y / 2, field="QQ(sqrt(2))") == by_name
