@@ -66,7 +66,12 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions in them as polynomials of one ring."""
     input_list = list(inputs)
     leaves = _leaves(input_list)
-    names = _variables_of_expressions(leaves)
+    names: set[str] = set()  # of the variables in expressions
+    for leaf in leaves:
+        if isinstance(leaf, Expr):
+            if leaf.has(Float):
+                raise not_exact(f"'{leaf}'")
+            names.update(map(symbol_name, variables_of(leaf)))
     # the rings of other inputs that have all variables of the expressions
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
@@ -83,24 +88,11 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     return [_map_leaves(value, in_ring) for value in input_list]
 
 
-def _variables_of_expressions(leaves: Iterable[Any]) -> set[str]:
-    """The names of the variables in expressions of SymPy among these values; floating-point numbers
-    are refused.
-    """
-    names: set[str] = set()
-    for leaf in leaves:
-        if isinstance(leaf, Expr):
-            if leaf.has(Float):
-                raise not_exact(f"'{leaf}'")
-            names.update(map(symbol_name, variables_of(leaf)))
-    return names
-
-
 def _leaves(listed: list[Any]) -> list[Any]:
     """Everything in the values that is not a container; of a matrix of SymPy its entries."""
     leaves: list[Any] = []
 
-    def note(leaf: Any) -> Any:
+    def collect(leaf: Any) -> Any:
         """Add a leaf, or its entries, to ``leaves``; return it, for ``_map_leaves``, unchanged."""
         if isinstance(leaf, MatrixBase):
             leaves.extend(leaf.flat())
@@ -109,7 +101,7 @@ def _leaves(listed: list[Any]) -> list[Any]:
         return leaf
 
     for value in listed:
-        _map_leaves(value, note)
+        _map_leaves(value, collect)
     return leaves
 
 
@@ -150,17 +142,13 @@ def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
         if not value.free_symbols:
             rows = [[number(entry) for entry in row] for row in value.tolist()]
             return number_matrix(rows, value.cols)
-        row_codes = [_row_code(row, ring) for row in value.tolist()]
+        entry_codes = [[_element_code(entry, ring) for entry in row] for row in value.tolist()]
+        row_codes = map(braces, entry_codes)
         code = f"map(R^{value.rows}, R^{value.cols}, {braces(row_codes)})"
         return _code_in_ring(ring, is_typed, code)
     if isinstance(value, Expr) and value.free_symbols:
         return _code_in_ring(ring, is_typed, _quotient_code(value, ring))
     return value
-
-
-def _row_code(entries: list[Expr], ring: PolyRing) -> str:
-    """The code of a row of a matrix, whose entries :func:`_element_code` writes."""
-    return braces([_element_code(entry, ring) for entry in entries])
 
 
 def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:

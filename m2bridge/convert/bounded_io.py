@@ -140,8 +140,13 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        place = f"not TOML{_place_in_message(str(reason))}"
-        message = f"not TOML: {reason}{_hint(text, str(reason))}"
+        # Python's messages end with the place, unless the text ends too early.
+        position = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", str(reason))
+        if position is None:
+            raise ConversionError(f"not TOML: {reason}", place="not TOML") from None
+        line, column = map(int, position.groups())
+        message = f"not TOML: {reason}{_hint(text, line, column)}"
+        place = f"not TOML (line {line}, column {column})"
         raise ConversionError(message, place=place) from None
     except ValueError:  # Python's own limit
         raise ConversionError(
@@ -153,24 +158,13 @@ def read_toml(text: str) -> dict[str, Any]:
         ) from None
 
 
-def _place_in_message(reason: str) -> str:
-    """The text `` (line 2, column 5)`` from the end of a message of Python's reader of TOML,
-    without what the message quotes of the file; empty if it ends with no place.
+def _hint(text: str, line_number: int, column: int) -> str:
+    """What to write instead: the rule on names, or on quotes around text, that is broken at this
+    place, with lines and columns from 1 on; empty if it is another rule.
     """
-    place = re.search(r" \(at line (?P<line>[0-9]+), column (?P<column>[0-9]+)\)\Z", reason)
-    return f" (line {place['line']}, column {place['column']})" if place else ""
-
-
-def _hint(text: str, reason: str) -> str:
-    """What to write instead: the rule on names, or on quotes around text, that the line named in
-    the message ``reason`` breaks; empty if it breaks another rule.
-    """
-    place = re.search(r"line (?P<line>[0-9]+), column (?P<column>[0-9]+)", reason)
-    if place is None:
-        return ""
-    line = text.split("\n")[int(place["line"]) - 1]  # lines and columns are counted from 1
+    line = text.split("\n")[line_number - 1]
     # empty, which is ASCII, at the end of the line
-    wrong_character = line[int(place["column"]) - 1 :][:1]
+    wrong_character = line[column - 1 :][:1]
     if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"
     name, _, value = (part.strip() for part in line.partition("="))

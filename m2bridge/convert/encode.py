@@ -184,7 +184,7 @@ def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
 
 
 def _list_code_of_class(value: values.Array | values.MutableList | values.Partition) -> str:
-    """The code of a list of a class of Macaulay2 whose counterpart here has the same name."""
+    """The code of a list of the class of Macaulay2 with the same name."""
     return _list_of_class(type(value).__name__, value)
 
 
@@ -372,16 +372,6 @@ def _sympy_fraction(value: FracElement) -> str:
     return encode(values.RingFraction(ring, value.numer, value.denom))
 
 
-def _flint_matrix(value: Any) -> str:
-    """The code of a matrix of FLINT."""
-    return encode(other_libraries.flint_matrix(value))
-
-
-def _flint_polynomial(value: Any) -> str:
-    """The code of a polynomial of FLINT."""
-    return encode(other_libraries.flint_polynomial(value))
-
-
 def _refuse_element(value: Any) -> str:
     """Raise ConversionError for an element of FLINT whose ring has no name in it."""
     name = type(value).__name__
@@ -389,6 +379,18 @@ def _refuse_element(value: Any) -> str:
         f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial"
     )
 
+
+_FlintMatrix = flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat
+_FlintPolynomial = (
+    flint.fmpz_poly
+    | flint.fmpq_poly
+    | flint.nmod_poly
+    | flint.fmpz_mod_poly
+    | flint.fmpz_mpoly
+    | flint.fmpq_mpoly
+    | flint.nmod_mpoly
+    | flint.fmpz_mod_mpoly
+)
 
 _ENCODERS: dict[Any, Callable[[Any], str]] = {
     # Python
@@ -429,10 +431,8 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     flint.fmpz | flint.fmpq: lambda value: encode(other_libraries.flint_number(value)),
     flint.nmod: lambda value: _residue(value, value.modulus()),
     flint.fmpz_mod | flint.fq_default: _refuse_element,
-    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
-    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
-    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly: _flint_polynomial,
-    flint.fmpz_mod_mpoly: _flint_polynomial,
+    _FlintMatrix: lambda value: encode(other_libraries.flint_matrix(value)),
+    _FlintPolynomial: lambda value: encode(other_libraries.flint_polynomial(value)),
     flint.fq_default_poly: lambda value: encode(other_libraries.galois_polynomial(value)),
 }
 for _kinds, _encoder in _ENCODERS.items():

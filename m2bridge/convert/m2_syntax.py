@@ -128,11 +128,10 @@ def ideal(value: GeneratingSet, name: str) -> str:
     """The code of an ideal of the ring with this name in the program; by a matrix over the ring, as
     in ``ideal matrix(R, {{x, y}})``, zero and constant generators are of the ring, too.
     """
-    generators = sequence(_generators(value))
-    return f"ideal matrix({name}, {{{generators}}})"
+    return f"ideal matrix({name}, {{{sequence(generators(value))}}})"
 
 
-def _generators(value: GeneratingSet) -> list[str]:
+def generators(value: GeneratingSet) -> list[str]:
     """The code of each generator of an ideal."""
     names = all_to_macaulay2(value.ring.variables)
     return [polynomial(generator, names) for generator in check_deadline_in(value.generators)]
@@ -142,12 +141,10 @@ def ring_values(value: GeneratingSet) -> dict[str, str]:
     """The code of field, coordinates and generators (empty for the zero ideal), by the names of
     variables in templates that define an ideal's ring.
     """
-    names = all_to_macaulay2(value.ring.variables)
-    generators = _generators(value)
     return {
         "field": field(value.ring.field),
-        "coordinates": ", ".join(names),
-        "generators": sequence(generators) if generators else "",
+        "coordinates": ", ".join(all_to_macaulay2(value.ring.variables)),
+        "generators": sequence(generators(value)) if value.generators else "",
     }
 
 

@@ -119,7 +119,7 @@ def check_polynomial(value: object) -> None:
     expressions pass, whether they are polynomials or not.
     """
     if not isinstance(value, _Polynomial):
-        advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
+        advice = "give polynomials, or lists of them; of an ideal, ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
 
 

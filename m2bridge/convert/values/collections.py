@@ -164,13 +164,12 @@ class Reference:
 
 
 def stand_in(value: Any) -> Hashable:
-    """Return a key for a value that can be hashed even if the value cannot, for example a list.
-
-    Two keys are equal if and only if the values are equal and of one type, for dataclasses in all
-    their fields; the one exception is that ``set`` and ``frozenset`` count as one type. So the keys
-    of 1 and True differ, and, as in Macaulay2, the keys of real numbers that are equal but have
-    different precisions.
+    """Return a key for a value that can be hashed even if the value cannot, for example a list; two
+    keys are equal if and only if the values are equal and of one type, where ``set`` and
+    ``frozenset`` count as one, and dataclasses are equal in all their fields.
     """
+    # So the keys of 1 and True differ, and, as in Macaulay2, the keys of real numbers that are
+    # equal but have different precisions.
     if isinstance(value, list | tuple):
         return type(value), tuple(map(stand_in, value))
     if isinstance(value, set | frozenset):
@@ -320,43 +319,29 @@ class Set(AbstractSet[Any]):
 
 
 def _frozen(value: Any) -> Any:
-    """Return a value with each ``set`` in it, at any depth, replaced by an equal ``frozenset``.
-
-    Sets are looked for in sets, tuples and fields of dataclasses. Values that :func:`stand_in` does
-    not distinguish have results with equal hashes, or none has a hash, as with a list inside.
+    """Return a value with each ``set`` in sets, tuples and fields of dataclasses in it replaced by
+    an equal ``frozenset``, so that values with one :func:`stand_in` have equal hashes, or none.
     """
     if isinstance(value, set | frozenset):
         return frozenset(map(_frozen, value))
     if isinstance(value, tuple):
         return tuple(map(_frozen, value))
-    if not is_dataclass(value) or isinstance(value, type) or _has_hash(value):
-        return value  # what has a hash has no ``set`` in it that counts for equality
-    changes = {}
-    for field in fields(value):
-        if field.init:
-            changes[field.name] = _frozen(getattr(value, field.name))
-    return replace(value, **changes)
-
-
-def _has_hash(value: Any) -> bool:
-    """Whether a value can be hashed, with all that it contains."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
     try:
         hash(value)
-    except TypeError:
-        return False
-    return True
+    except TypeError:  # a field may hold a set
+        changes = {}
+        for field in fields(value):
+            if field.init:
+                changes[field.name] = _frozen(getattr(value, field.name))
+        return replace(value, **changes)
+    return value  # what has a hash has no ``set`` in it that counts for equality
 
 
 def evaluate(value: Any) -> Any:
-    """Return the value of an expression of Macaulay2 that is held uncomputed.
-
-    The value is a number or an expression of SymPy. Numbers and polynomials, alone or in an
-    expression, become those of SymPy, so that divisions are exact; all else stays as it is.
-
-    Raises
-    ------
-    ConversionError
-        If an expression is not arithmetic, or an element has no expression in SymPy.
+    """Return the value of an expression of Macaulay2 that is held uncomputed, with its numbers and
+    polynomials as numbers and expressions of SymPy, so that divisions are exact; all else stays.
     """
     match value:
         case Factorization():
@@ -373,14 +358,8 @@ def evaluate(value: Any) -> Any:
 
 
 def _compute(kind: str, parts: list[Any]) -> Any:
-    """Return the value of an expression of the class ``kind`` of Macaulay2, such as ``Divide``.
-
-    ``parts`` are the values of its parts, with numbers of SymPy, so that a quotient is exact.
-
-    Raises
-    ------
-    ConversionError
-        If the class, or the number of parts, is not one of arithmetic.
+    """Return the value of an expression of the class ``kind`` of Macaulay2, such as ``Divide``, by
+    the values of its parts.
     """
     match kind, parts:
         case "Sum", _:
@@ -441,14 +420,12 @@ class Factorization(Named):
         return prod(base**exponent for base, exponent in self.factors)
 
     def __str__(self) -> str:
-        written = [_power(base, exponent) for base, exponent in self.factors]
-        return " * ".join(written) or "1"
-
-
-def _power(base: Any, exponent: int) -> str:
-    """The text of a power, its base in parentheses unless it is an integer that is not negative."""
-    text = str(base) if isinstance(base, int) and base >= 0 else f"({base})"
-    return text if exponent == 1 else f"{text}^{exponent}"
+        powers = []
+        for base, exponent in self.factors:
+            is_plain = isinstance(base, int) and base >= 0
+            text = str(base) if is_plain else f"({base})"
+            powers.append(text if exponent == 1 else f"{text}^{exponent}")
+        return " * ".join(powers) or "1"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,11 +22,7 @@ from m2bridge.errors import ConversionError
 
 
 def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
-    """An operator, such as ``__add__``, that refuses and says how to compute in Macaulay2.
-
-    ``what`` names the results in the plural, as "sums", and ``code`` is the Macaulay2 code that
-    computes one, as "x + y".
-    """
+    """An operator, such as ``__add__``, that refuses with :func:`_macaulay2_needed`."""
 
     def operator(self: Any, *_: Any) -> Any:
         """Raise ConversionError, whatever the operands."""
@@ -36,10 +32,8 @@ def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
 
 
 def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
-    """The error that says that only Macaulay2 can compute in a ring.
-
-    ``what`` names the results in the plural, as "sums", and ``code`` is the Macaulay2 code that
-    computes one of x and y, as "x + y".
+    """The error that only Macaulay2 computes results in a ring, in the plural as "sums", by the
+    code, as "x + y".
     """
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
@@ -142,14 +136,19 @@ class RingElement(_Element):
 
     def __str__(self) -> str:
         names = rings.ring_variables(self.ring)
-        summands = [_term(names, exponents, number) for exponents, number in self.terms]
+        summands = []
+        for exponents, coefficient in self.terms:
+            number = entry_text(coefficient)
+            is_sum = any(sign in number[1:] for sign in "+-")  # a sign after the first character
+            if is_sum and any(exponents):  # (a + 1)*x
+                number = f"({number})"
+            summands.append(term(exponents, number, names))
         return " + ".join(summands).replace("+ -", "- ") or "0"
 
 
 def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
-    """Whether an element is the image of a number in its ring.
-
-    A number whose denominator is no unit in the ring has no image, and the result is false.
+    """Whether an element is the image of a number in its ring; a number whose denominator is no
+    unit there has no image.
     """
     p = rings.characteristic(element.ring)  # any n for ZZ/n; 0 means characteristic 0
     if p:
@@ -168,10 +167,8 @@ def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
 
 
 def _without_variables(coefficient: Any) -> Any:
-    """Return the number that a constant polynomial is, such as a coefficient 3/2 in QQ[a][x].
-
-    SymPy's polynomial is not equal to this fraction, and has a different hash. Other coefficients
-    are returned unchanged.
+    """Return the number that a constant polynomial is, such as a coefficient 3/2 in QQ[a][x], to
+    which SymPy's polynomial is not equal; other coefficients unchanged.
     """
     while isinstance(coefficient, PolyElement) and coefficient.is_ground:
         domain = coefficient.ring.domain
@@ -179,17 +176,6 @@ def _without_variables(coefficient: Any) -> Any:
         if domain.is_QQ:  # FLINT's fractions are not equal to Python's
             return fraction(coefficient)
     return coefficient
-
-
-def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
-    """The text of a term, such as ``(a + 1)*x``: a sum as coefficient of a power is in parentheses.
-
-    ``exponents`` has one exponent for each of the variables ``names``.
-    """
-    number = entry_text(coefficient)
-    is_sum = any(sign in number[1:] for sign in "+-")  # a sign after the first character
-    needs_parentheses = is_sum and any(exponents)
-    return term(exponents, f"({number})" if needs_parentheses else number, names)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -213,13 +199,8 @@ class RingFraction(_Element):
     denominator: Any
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same fraction of the same ring.
-
-        Raises
-        ------
-        ConversionError
-            If they are written in different ways, and SymPy does not multiply in their ring of
-            numerators.
+        """Whether it is the same fraction of the same ring; ConversionError if they are written in
+        different ways, and SymPy does not multiply in their ring of numerators.
         """
         if not isinstance(other, RingFraction) or self.ring != other.ring:
             return False
@@ -231,12 +212,8 @@ class RingFraction(_Element):
         return bool(left == right)
 
     def _in_sympy(self, element: Any) -> Any:
-        """Return a polynomial in SymPy's ring of the same variables; other elements unchanged.
-
-        Raises
-        ------
-        ConversionError
-            If SymPy has no such ring, so that only Macaulay2 can compare fractions of it.
+        """Return a polynomial in SymPy's ring of the same variables, other elements unchanged;
+        ConversionError if SymPy has no such ring.
         """
         if not isinstance(element, RingElement):  # a number, or a polynomial of SymPy
             return element

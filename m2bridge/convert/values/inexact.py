@@ -1,7 +1,7 @@
 """Real and complex numbers of limited precision, rounded as in Macaulay2, by mpmath; intervals.
 
-They are numbers among those of Python, SymPy and mpmath. They become balls of FLINT,
-but balls never become numbers.
+They are computed with as numbers of Python, SymPy and mpmath are. They become balls of FLINT, but
+balls never become numbers. Nothing is rounded unasked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from m2bridge.errors import ConversionError
 
 
 def not_exact(what: str) -> ConversionError:
-    """Return the error that refuses a value as not exact; ``what`` is the value in words."""
+    """Return the error for a value that is not exact, which ``what`` names."""
     return ConversionError(
         f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that"
         " is meant to be inexact as m2bridge.workspace.values.Real.of(number)"
@@ -41,9 +41,8 @@ Operation = Callable[[Any, Any], Any]
 
 
 def _operator_pair(operation: Operation) -> tuple[Operation, Operation]:
-    """The methods for an operation with the number on the left, and with it on the right.
-
-    For ``operator.add`` these are ``__add__`` and ``__radd__``.
+    """The methods for an operation with the number on the left, and with it on the right, such as
+    ``__add__`` and ``__radd__``.
     """
 
     def on_the_left(self: Inexact, other: Any) -> Any:
@@ -120,10 +119,9 @@ class Inexact:
         return self._compute(lambda number, _: abs(number), second_operand, swapped=False)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
-
-        The result is a :class:`Real` or a :class:`ComplexNumber` in the lower of both precisions;
-        ``NotImplemented`` if ``other`` is not a number of Python or this module.
+        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``, in the
+        lower of both precisions; ``NotImplemented`` if ``other`` is not a number of Python or this
+        module.
         """
         if isinstance(other, float | complex):
             precision = min(self.precision, _DOUBLE_BITS)
@@ -212,12 +210,8 @@ class Real(Inexact):
     special: str = ""
 
     def __post_init__(self) -> None:
-        """Make an even mantissa odd, so that each number is written in one way.
-
-        Raises
-        ------
-        ConversionError
-            If the mantissa has more bits than the precision, or ``special`` is unknown.
+        """Make an even mantissa odd, so that each number is written in one way; ConversionError if
+        it has more bits than the precision, or ``special`` is unknown.
         """
         # mpmath's form of the number: sign 0 or 1, an odd mantissa, or 0, and its number of bits
         sign, mantissa, exponent, bits = libmp.from_man_exp(self.mantissa, self.exponent)
@@ -272,12 +266,9 @@ class Real(Inexact):
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
-
-        With a fraction it is computed exactly and then rounded, as in Macaulay2. But the fraction
-        is rounded first for powers, whose exact value could have any size, for infinities and NaN,
-        and if this number would take much memory as a fraction. With other numbers mpmath computes.
-        """
+        """As for all numbers; with a fraction exactly, and then rounded, as in Macaulay2."""
+        # The fraction is rounded first for powers, whose exact value could have any size, for
+        # infinities and NaN, and if this number would take much memory as a fraction.
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small_fraction = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
         if not with_fraction or not is_small_fraction:

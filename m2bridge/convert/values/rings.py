@@ -1,7 +1,8 @@
 """Rings beyond the plain polynomial rings, and the rings of SymPy as these rings.
 
 A ring is known by its description: equal descriptions are one ring, in Macaulay2 too, where each
-is made once. Elements have no arithmetic here (:mod:`.elements`).
+is made once. Elements have no arithmetic here (:mod:`.elements`). A ring or a domain of SymPy
+without a counterpart, or whose elements are not exact, is a ConversionError.
 """
 
 from collections.abc import Callable
@@ -281,9 +282,8 @@ class FractionField(AsText):
 
 
 def ambient_ring(ring: Any) -> Any:
-    """Return the ring without relations of which a ring is a quotient, perhaps in several steps.
-
-    A ring that is no quotient is returned itself.
+    """Return the ring without relations of which a ring is a quotient, perhaps in several steps;
+    a ring that is no quotient itself.
     """
     while isinstance(ring, QuotientRing | GaloisField):
         ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
@@ -297,10 +297,8 @@ def coefficient_ring(ring: Any) -> Any:
 
 
 def characteristic(ring: Any) -> int:
-    """Return the characteristic of a ring of this module or a field of coefficients.
-
-    For a quotient of a ring over ZZ, only relations that are integers are taken into account: the
-    result is a multiple of the characteristic, such as 0, if the ideal has further integers.
+    """Return the characteristic of a ring of this module or a field of coefficients; for a quotient
+    of a ring over ZZ whose ideal has other integers than its relations, a multiple of it.
     """
     ambient = ambient_ring(ring)
     if isinstance(ambient, CoefficientField):
@@ -342,21 +340,15 @@ def integers_modulo(modulus: int) -> CoefficientField | QuotientRing:
 
 
 def ring_variables(ring: Any) -> tuple[str, ...]:
-    """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field.
-
-    The tuple is empty for rings without variables, such as ZZ and its quotients.
+    """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field;
+    none for ZZ and its quotients.
     """
     return tuple(getattr(ambient_ring(ring), "variables", ()))
 
 
 def ring_of_sympy(value: PolyRing) -> Algebra:
-    """Return the polynomial ring of m2bridge, an :class:`Algebra`, that is the same as a polynomial
-    ring of SymPy: with its coefficients, names of variables, and monomial order.
-
-    Raises
-    ------
-    ConversionError
-        If its coefficients or its order have no counterpart.
+    """Return the ring with the coefficients, names of variables and monomial order of a polynomial
+    ring of SymPy.
     """
     names = tuple(str(symbol) for symbol in value.symbols)
     if value.order not in ORDERS:
@@ -368,13 +360,7 @@ def ring_of_sympy(value: PolyRing) -> Algebra:
 
 
 def ring_of_domain(domain: Any) -> Any:
-    """Return the ring of a SymPy domain, such as ZZ, GF(p), QQ[x] or QQ(x).
-
-    Raises
-    ------
-    ConversionError
-        If it has no counterpart, or its elements are not exact.
-    """
+    """Return the ring of a SymPy domain, such as ZZ, GF(p), QQ[x] or QQ(x)."""
     if domain.is_ZZ:
         return IntegerRing()
     if domain.is_QQ:
