@@ -74,7 +74,9 @@ def test_a_characteristic_may_be_an_integer_of_another_library(three: Any) -> No
         ("QQ(a,a)", "different names"),
         ("QQ(sqrt(4))", "a positive integer of at most 60 digits that is no square"),
         ("QQ(sqrt(-3))", "write QQ[a]/(a^2+3) for a square root of -3"),
-        pytest.param("QQ(" + "a" * 101 + ")", "has 101 characters; a name has at most 100", id="101"),
+        pytest.param(
+            "QQ(" + "a" * 101 + ")", "has 101 characters; a name has at most 100", id="101"
+        ),
         pytest.param("QQ[" + "a" * 101 + "]/(1)", "at most 100", id="algebraic"),
         pytest.param("(" * 40_000 + "QQ" + ")" * 40_000, "is not a field", id="parentheses"),
         pytest.param("(" * 1_000_001, "1000001 characters; at most 1000000 are read", id="long"),
