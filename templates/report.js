@@ -1,5 +1,5 @@
 "use strict";
-const ROWS_AT_ONCE = 500;
+const ROWS_AT_ONCE = 500, CELLS_AT_ONCE = 5000;
 const byId = id => document.getElementById(id);
 
 /** The data in an element: JSON, deflated, in base64. */
@@ -85,6 +85,8 @@ function start(data) {
       if (!there || verdict < there.verdict) cells.set(cell, { about, verdict });
     }
     const ordered = [...grids.values()].sort((x, y) => compareAll(x.others.toReversed(), y.others.toReversed()));
+    const cells = ordered.reduce((sum, grid) => sum + grid.cells.size, 0);
+    byId("grids").classList.toggle("many", cells > CELLS_AT_ONCE);
     byId("grids").replaceChildren(...ordered.map(gridElement));
   }
 

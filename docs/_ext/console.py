@@ -1,9 +1,9 @@
 """Commands and outputs as a terminal shows them.
 
 Cells of a shell have a prompt, and not the word that Jupyter needs. Long sentences in outputs go on
-below where they began, as do those in the last column of a table. Blocks that are still wider than
-the page have smaller letters. In running text and tables names of options, and numbers with their
-units, stay whole.
+below where they began, as do those in the last column of a table. A block that is still wider than
+the page scrolls, and much longer lines go on below; letters stay large enough to be read. In
+running text and tables names of options, and numbers with their units, stay whole.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ LAST_COLUMN = re.compile(r"(?P<before>(?: *|.*\S {2,})(?:→ )?)(?P<words>\S+(?:
 """A line that ends in words with single spaces, after indentation or other columns."""
 RULE = re.compile("[ ─]+")
 """The line below the header of a table."""
-SIZES = (100, 112, 128)
-"""Characters of a line for which letters are made smaller, as the style sheet says."""
+MOST = 128
+"""Characters of a line that can be scrolled; longer ones go on below."""
 RELATION = re.compile(r"(?<=\w) ([=≤]) (?=\S)")
 UNIT = re.compile(r"(?<=\d) (?=(s|MB|MiB|GB)\b)")
 UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -67,7 +67,7 @@ def shown(app: Sphinx, document: nodes.document) -> None:
             folded = "\n".join(map(fold, joined(text.split("\n"))))
             block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
     for block in document.findall(nodes.literal_block):
-        block["classes"] += size_classes(block.astext())
+        block["classes"] += width_classes(block.astext())
     for words in list(document.findall(nodes.Text)):
         if not isinstance(words.parent, VERBATIM):
             words.parent.replace(words, nodes.Text(UNIT.sub(UNBROKEN, words)))
@@ -76,12 +76,12 @@ def shown(app: Sphinx, document: nodes.document) -> None:
             name["classes"].append("unbroken")
 
 
-def size_classes(text: str) -> list[str]:
+def width_classes(text: str) -> list[str]:
     """Return the class of a block whose lines do not fit on the page, if it has any."""
     widest = max(map(len, text.splitlines()), default=0)
     if widest <= WIDTH:
         return []
-    return [f"wide-{next((size for size in SIZES if widest <= size), 'wrapped')}"]
+    return ["wide"] if widest <= MOST else ["wide", "wrapped"]
 
 
 def joined(lines: list[str]) -> list[str]:

@@ -237,6 +237,22 @@ def test_the_grids_show_the_first_verdict_of_the_chosen_rows(statement: str, pag
     assert page.grids() == expected
 
 
+def test_all_grids_are_on_the_whole_page_and_on_paper(page: Page) -> None:
+    """None waits until it is scrolled into sight; where cells are very many, none does on paper."""
+    shown = """[...document.querySelectorAll('#grids > div')].filter(e =>
+        getComputedStyle(e).contentVisibility == 'visible').length"""
+    all_grids = page.run("grids.children.length")
+    assert page.run(shown) == all_grids > 1
+    assert page.run("grids.scrollHeight <= grids.clientHeight + 1")
+    page.run("grids.classList.add('many')")
+    assert page.run(shown) == 0
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert page.run(shown) == all_grids
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_a_cell_of_a_grid_opens_its_case_and_escape_closes_it(page: Page) -> None:
     link = page.find('#grids a[href="#d3-dout2-a2-t2"]')
     assert (

@@ -152,17 +152,48 @@ return [...document.querySelectorAll(arguments[0])].filter(
   e => e.getClientRects().length && e.scrollWidth > e.clientWidth + 2
 ).map(e => e.textContent.slice(0, 80));
 """
+SMALL_OR_CUT_OFF = """
+return [...document.querySelectorAll("article pre")].filter(e => e.getClientRects().length).filter(e => {
+  const style = getComputedStyle(e);
+  return parseFloat(style.fontSize) < 12 || (e.scrollWidth > e.clientWidth + 2 && style.overflowX != "auto");
+}).map(e => e.textContent.slice(0, 80));
+"""
+"""Code with letters below 12 pixels, and code whose lines neither fit nor scroll."""
 
 
-def test_outputs_and_formulas_fit_a_page_of_1280_pixels(browser: Chrome, site: Path) -> None:
-    pages = [*sorted(site.glob("*.html")), *sorted((site / "tutorials").glob("*.html"))]
+def test_formulas_fit_a_page_of_1280_pixels_and_code_is_large_enough_to_be_read(
+    browser: Chrome, site: Path
+) -> None:
+    folders = (site, site / "guide", site / "doors", site / "tutorials")
+    pages = [page for folder in folders for page in sorted(folder.glob("*.html"))]
     assert len(pages) > 45
     browser.set_window_size(1280, 900)
-    cut_off = {}
+    found = {}
     for page in show_each(browser, pages):
-        if wider := browser.execute_script(WIDER, "article pre, article .math"):
-            cut_off[page.name] = wider
-    assert cut_off == {}
+        wrong = browser.execute_script(WIDER, "article .math")
+        if wrong := wrong + browser.execute_script(SMALL_OR_CUT_OFF):
+            found[page.name] = wrong
+    assert found == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_follow_the_theme(theme: str, browser: Chrome, site: Path) -> None:
+    """The system's and the switch of the page, which goes before it; paper is always white."""
+    style = "return getComputedStyle(document.querySelector('article img')).filter"
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    try:
+        browser.get((site / "gallery.html").as_uri())
+        browser.execute_script("document.body.dataset.theme = 'auto'")
+        assert ("invert" in browser.execute_script(style)) == (theme == "dark")
+        other = {"light": "dark", "dark": "light"}[theme]
+        browser.execute_script("document.body.dataset.theme = arguments[0]", other)
+        assert ("invert" in browser.execute_script(style)) == (other == "dark")
+        printed = {"media": "print", "features": features}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", printed)
+        assert browser.execute_script(style) == "none"
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
 def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
@@ -337,6 +368,8 @@ SIGNS = re.compile(
 def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
     pages = [
         *site.glob("*.html"),
+        *site.glob("guide/*.html"),
+        *site.glob("doors/*.html"),
         *site.glob("tutorials/*.html"),
         *site.glob("reference/generated/*.html"),
     ]

@@ -420,9 +420,9 @@ def test_the_last_column_of_a_table_is_folded_and_wide_blocks_are_named() -> Non
     assert console.fold(rule) == rule
     numbers = "   ".join(f"{n}.125" for n in range(10, 24))
     assert console.fold(numbers) == numbers
-    assert console.size_classes(numbers) == ["wide-128"]
-    assert console.size_classes("x" * 200) == ["wide-wrapped"]
-    assert console.size_classes("x" * console.WIDTH) == []
+    assert console.width_classes(numbers) == ["wide"]
+    assert console.width_classes("x" * 200) == ["wide", "wrapped"]
+    assert console.width_classes("x" * console.WIDTH) == []
 
 
 def test_theorems_have_names_and_no_numbers() -> None:
