@@ -2,11 +2,10 @@
 
 Matrices of rank at most r are products of a rows × r and an r × columns matrix, unique up to the r²
 dimensions of GL_r. The varieties of all matrices of bounded rank, and of symmetric ones, are cones;
-their degrees are those in projective space. For rank 0 the degree is 1, that of the apex.
+their degrees are degrees in projective space. For rank 0 the degree is 1, for the apex.
 """
 
 from math import comb, prod
-from typing import Any
 
 from m2bridge.algebra.schur import dimension, partitions
 
@@ -29,13 +28,7 @@ def dimension_of_symmetric_rank(size: int, rank: int) -> int:
 
 def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
     """The dimension of the affine cone of rows × columns matrices of rank at most ``rank``."""
-    return int(dimension_of_rank(rows, columns, min(rank, rows, columns)))
-
-
-def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The dimension of the cone of rows × columns matrices of rank at most r ≤ rows, columns, for
-    integers or polynomials.
-    """
+    rank = min(rank, rows, columns)
     return rank * (rows + columns - rank)
 
 

@@ -320,8 +320,8 @@ class Quotient:
             rounds.append(forms)
         if remaining:
             rounds.append(result._dense_round(remaining))
-        # The forms of a round may use places that later rounds eliminate; those of the last round
-        # use independent places only.
+        # The forms of a round may use places that later rounds eliminate; the forms of the last
+        # round use independent places only.
         for forms in reversed(rounds):
             for place, form in forms.items():
                 result.forms[place] = combination(form, result.forms, prime)

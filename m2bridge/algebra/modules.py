@@ -578,12 +578,8 @@ class ComplexMap(Named):
 
 
 def to_expression(value: Any) -> Any:
-    """Return a number or an element of a ring as an expression of SymPy.
-
-    Raises
-    ------
-    ConversionError
-        If SymPy has no counterpart.
+    """Return a number or an element of a ring as an expression of SymPy; ConversionError if it has
+    no counterpart.
     """
     try:
         if hasattr(value, "as_expr"):

@@ -254,8 +254,8 @@ class PolynomialMap:
     def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
         """The values of the coordinates at a rational point of the source.
 
-        The numbers of the point are in the order of ``source.variables``, the values in that of
-        ``coordinates``. Values that are integers are of type ``int``, others fractions.
+        The numbers of the point are in the order of ``source.variables``, the values in the
+        order of ``coordinates``. Values that are integers are of type ``int``, others fractions.
 
         Raises
         ------
@@ -419,7 +419,7 @@ class LinearReduction:
 
     reduced: PolynomialMap  # the map followed by the projection to ``basis``
     basis: tuple[int, ...]  # positions of the independent coordinates among all
-    # for each other coordinate its position, and its coefficients in those of the basis
+    # for each other coordinate its position, and its coefficients in the coordinates of the basis
     dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
 
     def linear_forms(
@@ -483,8 +483,8 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     that no other one has. The closures of both images correspond under a linear isomorphism.
     """
     new_images: dict[int, PolyElement] = {}
-    # Row operations within a block of images, connected by common monomials, change neither the
-    # span of the block nor those of other blocks. A block has the positions of its images.
+    # Row operations within a block of images, connected by common monomials, change no
+    # span, of the block or of others. A block has the positions of its images.
     for block in check_deadline_in(connected_groups(parametrization.images)):
         old_images = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*old_images), reverse=True)

@@ -61,7 +61,7 @@ def real_points(
         trace = sum((matrix[i, i] for i in range(size)), start=flint.fmpq(0))
         traces_agree = traces_agree and (first_row * matrix * one)[0, 0] == trace
     if not traces_agree:
-        raise ParseError("the trace form is not that of the matrices of multiplication")
+        raise ParseError("the trace form does not belong to the matrices of multiplication")
     M_t, chi = _separating_form(matrices, number_of_points=form.rank())
     traces = _Traces(form, M_t, chi)
     g_1 = traces.numerator(one)

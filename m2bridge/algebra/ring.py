@@ -1,8 +1,17 @@
 """Polynomial rings and generators of their ideals, with polynomials of SymPy as elements.
 
+A :class:`PolynomialRing` is a field, or ZZ, and names of variables; its ``sympy_ring`` is a ring of
+SymPy with the same elements, texts of residues closest to zero, and an order of monomials: graded
+reverse lexicographic. A :class:`GeneratingSet` is generators in such a ring. What is not exact, or
+no polynomial in the variables, is a ConversionError.
+
+Names that people write are letters, digits and _ (:func:`is_name`); in other programs they may have
+indices and primes too (:func:`check_variable`). They are compared in Unicode's normal form NFKC, by
+which letters are equal however they are written; variants of letters, as ℌ for H, are refused.
+
 SymPy's rings as they are cannot be pickled or copied: SymPy 1.14 changes a dictionary while it goes
 through it (``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint
-0.9 says nothing of ``nmod``.
+0.9 says nothing of ``nmod``. :mod:`copyreg` learns here how they are made again.
 """
 
 from __future__ import annotations
@@ -112,10 +121,6 @@ def entry_text(element: Any) -> str:
     return str(residue)
 
 
-# For ``copyreg.pickle``, for values that cannot be pickled as they are (see the docstring of the
-# module): each function returns a function, and the arguments with which it makes the value again.
-
-
 def _ring_parts(ring: Any) -> tuple[Any, ...]:
     """How a ring of SymPy or of this module is made: its class, and symbols, domain and order."""
     return type(ring), (ring.symbols, ring.domain, ring.order)
@@ -126,22 +131,12 @@ def _element_parts(element: Any) -> tuple[Any, ...]:
     return rings.PolyRing.from_dict, (element.ring, dict(element))
 
 
-def _field_parts(field: Any) -> tuple[Any, ...]:
-    """How a finite field is made: its class, and the modulus and whether residues are symmetric."""
-    return FiniteField, (int(field.mod), field.sym)
-
-
-def _residue_parts(residue: Any) -> tuple[Any, ...]:
-    """How a residue of FLINT is made: its class, and an integer and the modulus."""
-    return flint.nmod, (int(residue), residue.modulus())
-
-
 copyreg.pickle(rings.PolyRing, _ring_parts)
 copyreg.pickle(PolyRing, _ring_parts)
 copyreg.pickle(rings.PolyElement, _element_parts)
 copyreg.pickle(PolyElement, _element_parts)
-copyreg.pickle(FiniteField, _field_parts)
-copyreg.pickle(flint.nmod, _residue_parts)
+copyreg.pickle(FiniteField, lambda field: (FiniteField, (int(field.mod), field.sym)))
+copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.modulus())))
 
 
 MAX_PRODUCT_GENERATORS = 100_000

@@ -152,7 +152,7 @@ class WeightedAlgebra:
         if last_weight < 0:
             raise ContradictionError(infinite)
         parts = _GradedParts(self)
-        # of the parts of weights 1, 2, …; that of weight 0 is GF(p)
+        # of the parts of weights 1, 2, …; the part of weight 0 is GF(p)
         dimensions = [parts.append_next() for _ in range(last_weight)]
         later = [parts.append_next() for _ in range(max(self.weights, default=0))]
         if any(later):
@@ -208,7 +208,7 @@ class _GradedParts:
             first = first_forms.setdefault(monomial + variable, form)
             if first != form:
                 yield _difference(first, form)
-        # The given relations of this weight vanish; multiples of those of smaller weights vanish
+        # The given relations of this weight vanish; multiples of relations of smaller weights do
         # already, since normal forms of smaller weights are used.
         for own_weight, relation in self.algebra.relations:
             if own_weight == weight:

@@ -77,8 +77,8 @@ def count_modulo_primes(
     value: Callable[[OutcomeT], Hashable],
     cheap_seconds: float = MAX_CHEAP_SECONDS,
 ) -> Outcomes[OutcomeT]:
-    """Count modulo primes, which have no end, until enough of them agree in the value of their
-    outcomes, or a limit is reached; MethodUnavailableError if too few agree.
+    """Count modulo primes until enough of them agree in the value of their outcomes, or a limit is
+    reached; MethodUnavailableError if too few agree.
     """
     outcomes: dict[int, OutcomeT] = {}
     values: dict[int, Hashable] = {}

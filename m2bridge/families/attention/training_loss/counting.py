@@ -42,12 +42,7 @@ from m2bridge.families.attention.training_loss.gradient import (
 )
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check
-from m2bridge.maps.degrees.counting_primes import (
-    MIN_AGREEING_PRIMES,
-    PRIME_BITS,
-    disagreement_error,
-    leading_primes,
-)
+from m2bridge.maps.degrees.counting_primes import PRIME_BITS, count_modulo_primes
 
 SMALLEST_PRIME = 2**14
 LARGEST_PRIME = 2**15
@@ -110,21 +105,20 @@ def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
     """The counts, if primes that the system draws have the same numbers; else the numbers of these.
 
     The primes of ``counts`` follow from the loss, so a loss can be chosen for which both are
-    unlucky. Random primes are drawn until those with the most frequent numbers are two more than
-    the others.
+    unlucky. Random primes are drawn until the primes with the most frequent numbers are two more
+    than the others; a MethodUnavailableError says that the primes, at most five, do not agree so.
     """
-    found: dict[int, Count] = {}
-    for prime in numbers.random_primes(PRIME_BITS):
-        found[prime] = count_modulo(prime, loss)
-        agreeing = leading_primes(found, MIN_AGREEING_PRIMES)
-        if agreeing:
-            first, second, *_ = agreeing
-            if found[first] == counts.count:
-                return counts
-            return Counts(found[first], (first, second))
-        if len(found) == MOST_TRIED_PRIMES:
-            break
-    raise disagreement_error([*counts.primes, *found])
+    outcomes = count_modulo_primes(
+        lambda prime: count_modulo(prime, loss),
+        islice(numbers.random_primes(PRIME_BITS), MOST_TRIED_PRIMES),
+        value=lambda count: count,
+        cheap_seconds=0.0,  # two primes agree with those of the loss already
+    )
+    if outcomes.limit is not None:
+        raise outcomes.limit
+    first, second, *_ = outcomes.agreeing
+    count = outcomes.by_prime[first]
+    return counts if count == counts.count else Counts(count, (first, second))
 
 
 def count_modulo(prime: int, loss: Loss) -> Count:
