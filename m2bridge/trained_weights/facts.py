@@ -18,7 +18,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TypeVar
 
 from m2bridge.results.known import Bounds
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import enumeration, plural
 from m2bridge.trained_weights.heads.distances import near_strata, near_words, nearest_loci, nearness
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.shape import HeadShape
@@ -172,7 +172,7 @@ def facts_by_kind(
     """
     by_kind: dict[str, list[Fact]] = {}
     for shape, count in Counter(head.shape for head in heads).items():
-        facts = _facts_on_shape(shape, scope, count=count, all_heads=len(heads))
+        facts = _facts_on_shape(shape, count=count, all_heads=len(heads))
         for kind, name, value in facts:
             by_kind.setdefault(kind, []).append((name, value))
     by_kind["function of heads"] = list(_facts_on_functions(heads))
@@ -213,7 +213,7 @@ def _subjects(numbers_by_words: Mapping[GroupKey, Sequence[int]]) -> Iterator[tu
 
 
 def _facts_on_shape(
-    shape: HeadShape, scope: Scope, *, count: int, all_heads: int
+    shape: HeadShape, *, count: int, all_heads: int
 ) -> Iterator[tuple[str, str, object]]:
     """Yield the sizes, dimension and redundant directions of ``count`` heads of one shape: the kind
     of each fact, its name and its value.
@@ -225,11 +225,10 @@ def _facts_on_shape(
     values = "" if shape.v is None else f", values of dimension {shape.v}"
     yield "sizes", f"(d, d', a){of_heads}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
     if shape.coordinates:
-        yield "tokens", "tokens", shape.coordinates.words
-    # All other differences from the file are around the heads.
-    added = f", {scope.words_on_added}" if scope.words_on_added else ""
-    yield "parameters of heads", f"parameters{of_one}", f"{shape.parameters}{added}"
-    dimension = f"{shape.dimension} of the functions of one head{added} (proved)"
+        without = f"; no bias of {enumeration(shape.without_bias)}" if shape.lacks_biases else ""
+        yield "tokens", "tokens", shape.coordinates.words + without
+    yield "parameters of heads", f"parameters{of_one}", shape.parameters
+    dimension = f"{shape.dimension} of the functions of one head (proved)"
     yield "dimension of heads", "dimension", dimension
     listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
     redundant = f"{shape.parameters - shape.dimension}: {listed}"

@@ -3,8 +3,7 @@
 A statement that is proved of layers of attention alone is not one on the model in which they stand:
 a LayerNorm after each layer of BERT makes the rank of two layers 90 in place of 108. So each
 sentence on a layer or a network names, before the word *proved*, what the file and the first line
-name and the statement leaves out, and what it adds to the layers of the file. Nothing is said of
-how the model with these parts differs.
+name and the statement leaves out. Nothing is said of how the model with these parts differs.
 
 Masks are not named, as the functions with a mask and without it correspond one to one; nor are
 copies of weights and other models in the same file.
@@ -38,12 +37,9 @@ _MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What the statements on layers and networks leave out of the model of the file, as nouns, and
-    the letters of the matrices to which they add a bias that the file has not.
-    """
+    """What the statements on layers and networks leave out of the model of the file, as nouns."""
 
     without: tuple[str, ...] = ()
-    added_biases: str = ""
 
     @classmethod
     def of(
@@ -59,24 +55,12 @@ class Scope:
         if rotary and not any(traits.rotary for traits in all_traits):
             without.append("rotary positions")
         without += _kinds(uses, analysis.layers)
-        missing = "".join(traits.missing for traits in all_traits)
-        added = [letter for letter in "QKV" if letter in missing]
-        return cls(without=tuple(dict.fromkeys(without)), added_biases=enumeration(added))
+        return cls(without=tuple(dict.fromkeys(without)))
 
     @property
     def words(self) -> str:
-        """What is left out and added, as ``without MLPs and norms``; empty if nothing is."""
-        clauses = []
-        if self.without:
-            clauses.append(f"without {enumeration(self.without)}")
-        if self.added_biases:
-            clauses.append(self.words_on_added)
-        return ", and ".join(clauses)
-
-    @property
-    def words_on_added(self) -> str:
-        """What is added to heads, as ``with a bias of Q that the file has not``; may be empty."""
-        return self.added_biases and f"with a bias of {self.added_biases} that the file has not"
+        """What is left out, as ``without MLPs and norms``; empty if nothing is."""
+        return f"without {enumeration(self.without)}" if self.without else ""
 
 
 def _kinds(uses: Sequence[ArrayUse], layers: Iterable[LayerTensors]) -> Iterator[str]:

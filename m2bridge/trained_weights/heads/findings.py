@@ -109,7 +109,7 @@ class HeadWeights:
         """Whether A has a larger rank than the model allows, by r, which may be a lower bound."""
         return self.ranks.r > self.shape.alpha
 
-    def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
+    def _holds(self, predicate: Callable[[int, int, int], bool | None]) -> bool | None:
         """Return whether a predicate of (r, s, m) holds of the orbit of the function."""
         if not self.ranks.proved or self.is_outside or self.shape.softmax:
             return None
@@ -136,12 +136,12 @@ class HeadWeights:
         if not self.ranks.proved or self.is_outside:
             return None
         lightning = not self.shape.softmax
-        if self.is_zero and self.shape.d == 1 and lightning:
+        if self.is_zero and self.shape.common == 1 and lightning:
             rank = self._rank_at_zero_function
             return None if rank is None else rank == self.shape.dimension
         # Lemma A.3: the critical points of the map from (A, V), not 0, to the function are the
         # A = v qᵀ, V = h vᵀ. For d = 1 all are of this form, and none is critical.
-        critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
+        critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.common > 1
         if self.is_zero or critical:
             return False
         return self._products_are_onto
@@ -157,8 +157,8 @@ class HeadWeights:
         shape = self.shape
         are_onto: bool | None = True
         for rank, largest_rank, rank_of_differential, rows, columns in (
-            (self.ranks.r, shape.alpha, self._rank_of_A, shape.d, shape.queries),
-            (self.ranks.s, shape.beta, self._rank_of_V, shape.d_out, shape.d),
+            (self.ranks.r, shape.alpha, self._rank_of_A, shape.keys, shape.queries),
+            (self.ranks.s, shape.beta, self._rank_of_V, shape.d_out, shape.values),
         ):
             if rank == largest_rank:
                 continue
@@ -214,14 +214,14 @@ class HeadWeights:
         """The rank of the differential of (K, Q) ↦ KᵀQ; where an A of bounded rank is given, an
         upper bound: factors that are not given count as of full rank.
         """
-        rows, columns = self.shape.d, self.shape.queries
+        rows, columns = self.shape.keys, self.shape.queries
         ranks = self.ranks.by_letter
         return rank_of_product_map(ranks.get("K", rows), ranks.get("Q", columns), rows, columns)
 
     @property
     def _rank_of_V(self) -> int | None:
         """The rank of the differential of (O, V) ↦ OV; without O all changes of V are seen."""
-        rows, columns = self.shape.d_out, self.shape.d
+        rows, columns = self.shape.d_out, self.shape.values
         ranks = self.ranks.by_letter
         return rank_of_product_map(ranks.get("O", rows), ranks.get("V", columns), rows, columns)
 
@@ -287,14 +287,22 @@ class HeadWeights:
         if self.shape.softmax:
             return f"{pair} (t ≥ 2)"
         scaling = "(A, V) → (λA, V/λ)"
-        if self.ranks.numbers == (1, 1, 0):
+        common = self.shape.common
+        are_exchanged = self.ranks.numbers == (1, 1, 0) and common > 1
+        if are_exchanged and self.shape.keys != self.shape.values:
+            # The one that has a bias can be exchanged only if its own entry there is 0.
+            return (
+                f"{pair} up to the scaling {scaling}; for A = kqᵀ, V = hvᵀ with k and v zero at"
+                " the coordinate 1 also up to the exchange of k and v"
+            )
+        if are_exchanged:
             classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
             return f"two classes of weights up to {scaling}: {classes}"
         # The fibre of A = v qᵀ, V = h vᵀ modulo scaling is one point, with the tangent vectors
         # (−m qᵀ, h mᵀ) for the vectors m modulo v: d − 1 dimensions, and so the length d.
         length = ""
-        if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1:
-            length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
+        if self.ranks.numbers == (1, 1, 1) and common > 1:
+            length = f"; the fibre is one point of length {common}, and not reduced"
         return f"{pair} up to the scaling {scaling}{length}"
 
     def _clauses_on_factors(self) -> Iterator[str]:

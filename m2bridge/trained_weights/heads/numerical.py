@@ -372,9 +372,10 @@ class Numerical:
         boundary = None
         nearest = _SingularPart("", None, None)
         # Nothing is said of a product that is lost in rounding, and not proved to be 0; there are
-        # no singular functions for d = 1, and of softmax none are known.
+        # no singular functions for d = 1, and of softmax none are known; where one of K and V alone
+        # has a bias, k and v are in different spaces, for which no distances are computed.
         is_proved_zero = ranks.proved and (ranks.r == 0 or ranks.s == 0)
-        has_parts = shape.d > 1 and not shape.softmax
+        has_parts = shape.d > 1 and not shape.softmax and shape.keys == shape.values > 1
         if has_parts and pair is None and is_proved_zero:
             boundary = (0.0, 0.0)
             nearest = _SingularPart("zero", boundary, boundary)
@@ -434,12 +435,12 @@ def _singular_parts(pair: Pair, shape: HeadShape, boundary: Measured) -> Iterato
     # The relative distance of A, and of V, to 0 is 1, and so is the change of the function.
     yield _SingularPart("zero", (1.0, EPSILON), (1.0, EPSILON))
     if alpha == beta == 1:
-        if shape.d >= 3:
+        if shape.common >= 3:
             yield _SingularPart("A = vqᵀ, V = hvᵀ", boundary, _change_to_boundary(boundary))
         return
     yield _SingularPart("rk A = rk V = 1", max(A.distance(1), V.distance(1)), pair.change(1, 1))
     # With as many values as it has, the other matrix is not truncated.
-    if 1 < alpha < shape.d:
+    if 1 < alpha < shape.most_A:
         change_A = pair.change(alpha - 1, len(V.values))
         yield _SingularPart(f"rk A ≤ {alpha - 1}", A.distance(alpha - 1), change_A)
     if 1 < beta < shape.most_V:

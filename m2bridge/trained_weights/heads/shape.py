@@ -5,6 +5,10 @@ rows; Q has ``queries`` columns, d, or d + 1 where it has a bias in softmax atte
 does nothing. Where A is given, a is the largest rank that A may have. V has d' rows, or, with an
 output matrix O of size d' × v, it has v rows, and OV is in its place; without O, ``v`` is ``None``.
 Biases are columns. α = min(a, d) and β = min(v, d, d') are the largest ranks of A = KᵀQ and OV.
+K and V have ``keys`` and ``values`` columns, d, but in lightning attention with biases of only some
+of K, Q and V, where d counts the coordinate 1, a matrix without a bias has one column less
+(lemma-some-biases). Then α = min(a, keys, queries), β = min(v, values, d'), and a vector k, v in
+A = k qᵀ, V = h vᵀ has its entries in the spaces of this dimension, one within the other.
 
 With O the functions are those of {rk A ≤ α} × {rk OV ≤ β}, a smaller variety than that of the
 paper, for which β = min(d, d'). The lemmas hold for it with the same proofs.
@@ -91,7 +95,9 @@ class HeadShape:
                 coordinates,
                 width=width,
                 dimension=coordinates.dimension - lost,
+                keys=coordinates.keys - lost,
                 queries=coordinates.queries - lost,
+                values=coordinates.values - lost,
             )
         return replace(self, d=self.d - lost, coordinates=coordinates)
 
@@ -104,6 +110,50 @@ class HeadShape:
     def queries(self) -> int:
         """The number of columns of Q."""
         return self.d if self.coordinates is None else self.coordinates.queries
+
+    @property
+    def keys(self) -> int:
+        """The number of columns of K."""
+        return self.d if self.coordinates is None else self.coordinates.keys
+
+    @property
+    def values(self) -> int:
+        """The number of columns of V."""
+        return self.d if self.coordinates is None else self.coordinates.values
+
+    @property
+    def without_bias(self) -> str:
+        """The letters of K, Q and V without a bias where others have one; "" for softmax."""
+        columns = {"K": self.keys, "Q": self.queries, "V": self.values}
+        letters = [letter for letter, count in columns.items() if count < self.d]
+        return "" if self.softmax else "".join(letters)
+
+    @property
+    def lacks_biases(self) -> bool:
+        """Whether only some of K, Q and V have a bias, in lightning attention."""
+        return bool(self.without_bias)
+
+    @property
+    def common(self) -> int:
+        """The dimension of the space in which both vectors k and v of A = k qᵀ, V = h vᵀ may be,
+        in which they can be exchanged.
+        """
+        return min(self.keys, self.values)
+
+    @property
+    def coefficients(self) -> int:
+        """The dimension of the space of all sums of functions of such heads of lightning attention:
+        of tensors T(x, x, y), a quadratic form for each output and each coordinate of y.
+        """
+        # Products of two linear forms, one on all columns of K, one on all columns of V.
+        larger = max(self.keys, self.values)
+        quadratic_forms = comb(self.common + 1, 2) + self.common * (larger - self.common)
+        return self.d_out * quadratic_forms * self.queries
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether constants are functions of heads, as all of K, Q and V see the coordinate 1."""
+        return self.has_one and not self.softmax and not self.lacks_biases
 
     @property
     def has_one(self) -> bool:
@@ -123,18 +173,23 @@ class HeadShape:
 
     def columns_in_file(self, letter: str) -> int:
         """Return the number of columns of K, Q or V, seen and unseen."""
-        seen = self.queries if letter == "Q" else self.d
+        seen = {"K": self.keys, "Q": self.queries, "V": self.values}[letter]
         return seen + sum(unseen.columns for unseen in self.unseen(letter))
+
+    @property
+    def most_A(self) -> int:
+        """The largest rank of a d × d matrix, or of one of ``keys`` × ``queries`` entries."""
+        return min(self.keys, self.queries)
 
     @property
     def alpha(self) -> int:
         """The largest rank of A."""
-        return min(self.a, self.d)
+        return min(self.a, self.most_A)
 
     @property
     def most_V(self) -> int:
-        """The largest rank of a d' × d matrix."""
-        return min(self.d, self.d_out)
+        """The largest rank of a d' × d matrix, or of one of d' × ``values`` entries."""
+        return min(self.values, self.d_out)
 
     @property
     def beta(self) -> int:
@@ -144,7 +199,7 @@ class HeadShape:
     @property
     def has_factors(self) -> bool:
         """Whether the parameters of A are K and Q: if they are given, or A has bounded rank."""
-        return self.factored or self.a < self.d
+        return self.factored or self.a < self.most_A
 
     @property
     def as_group(self) -> HeadGroup:
@@ -170,40 +225,47 @@ class HeadShape:
         """Whether several such heads can be mixed by GL(H) without a change of their sum: any A and
         V, of whatever rank, are those of a head of lightning attention.
         """
-        return self.alpha == self.d and self.beta == self.most_V and not self.softmax
+        is_any = self.alpha == self.most_A and self.beta == self.most_V
+        return is_any and not self.softmax
 
     @property
     def can_be_exchanged(self) -> bool:
         """Whether generic A and V are A = k qᵀ, V = h vᵀ, with the same function as A = v qᵀ,
         V = h kᵀ. For d = 1 the two differ by a rescaling only.
         """
-        return self.alpha == self.beta == 1 < self.d and not self.softmax
+        return self.alpha == self.beta == 1 < self.common == max(self.keys, self.values) and (
+            not self.softmax
+        )
 
-    def is_singular(self, r: int, s: int, m: int) -> bool:
+    def is_singular(self, r: int, s: int, m: int) -> bool | None:
         """Return whether a function of lightning attention in the orbit (r, s, m) is a singular
-        point of the Zariski closure.
+        point of the Zariski closure; ``None`` where these numbers do not say it.
 
         Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly
         if its fibre is one reduced point, where the source is smooth. For α = β = 1 the closure is
         the cone over a Segre product of projective spaces and the quadrics of rank at most 2, which
         are singular at rank 1 if d ≥ 3.
         """
-        d = self.d
         # For d = 1 the functions are AV·x²y, with a number A and any vector V: the whole space.
-        if d == 1:
+        if self.d == 1:
             return False
         if r == 0 or s == 0:
             # Zero is singular unless the closure is the whole space of coordinates: cubic forms in
             # two tokens, quadratic in one and linear in the other.
-            return self.dimension < self.d_out * d * comb(d + 1, 2)
+            return self.dimension < self.coefficients
+        can_be_exchanged = r == s == 1 and self.common > 1
+        if can_be_exchanged and self.keys != self.values:
+            # k and v can be exchanged if both are in the smaller space, as they are if they are
+            # equal. For α = β = 1 too, the closure has two branches, or a cusp, at such functions.
+            return True if m == 1 else None
         if self.alpha == self.beta == 1:
-            return m == 1 and d >= 3
+            return m == 1 and self.common >= 3
         # Of rank one, A = k qᵀ, V = h vᵀ, has the fibre of two points (k and v exchanged), or of
         # one that is not reduced (k = v).
-        if r == s == 1:
+        if can_be_exchanged:
             return True
         # A determinantal variety that is not the whole space is singular at smaller ranks.
-        A_is_singular = r < self.alpha < d
+        A_is_singular = r < self.alpha < self.most_A
         V_is_singular = s < self.beta < self.most_V
         return A_is_singular or V_is_singular
 
@@ -212,7 +274,7 @@ class HeadShape:
         point: near it there are real functions of the closure without real weights.
         """
         is_zero = r == 0 or s == 0
-        return self.d > 1 and (is_zero or (r, s, m) == (1, 1, 1))
+        return self.common > 1 and (is_zero or (r, s, m) == (1, 1, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +307,7 @@ class HeadGroup:
         """The number of columns of K that are seen: with rotations, which differ from place to
         place, softmax sees the bias of K, too.
         """
-        columns = self.shape.d
+        columns = self.shape.keys
         if self.rotary:
             unseen = self.shape.unseen("K")
             columns += sum(part.columns for part in unseen if part.name == KEY_BIAS)
@@ -264,17 +326,17 @@ class HeadGroup:
         columns_of_all_Q = self.heads * shape.queries
         if self.rotary:
             return shape.a * (self.seen_columns_of_K + columns_of_all_Q) - shape.a
-        rank = min(shape.a, shape.d, columns_of_all_Q)
-        return determinantal_dimension(shape.d, columns_of_all_Q, rank)
+        rank = min(shape.a, shape.keys, columns_of_all_Q)
+        return determinantal_dimension(shape.keys, columns_of_all_Q, rank)
 
     @property
     def dimension_of_values(self) -> int:
         """The dimension of the set of all (V_1, …, V_m); without output matrices all are one V."""
         shape = self.shape
         if shape.v is None:
-            return shape.d_out * shape.d
+            return shape.d_out * shape.values
         outputs = self.heads * shape.d_out
-        return determinantal_dimension(outputs, shape.d, min(shape.v, shape.d, outputs))
+        return determinantal_dimension(outputs, shape.values, min(shape.v, shape.values, outputs))
 
     @property
     def dimension_of_mixings(self) -> int:
@@ -294,7 +356,7 @@ class HeadGroup:
         # independent linear relations among the A_h, which are in a space of dimension α·queries,
         # and among the V_h, in one of dimension min(v, d)·d'.
         relations_of_A = max(0, m - shape.alpha * shape.queries)
-        relations_of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
+        relations_of_V = max(0, m - min(shape.v, shape.values) * shape.d_out)
         return m * m - relations_of_A * relations_of_V
 
     @property
@@ -314,8 +376,8 @@ class HeadGroup:
             return True
         # All A_h next to each other, d × (m·queries), have rank at most a; all V_h on top of each
         # other, (m·d') × d, have rank at most v. That bounds nothing if a and v are so large.
-        any_A = shape.a >= min(shape.d, m * shape.queries) and not self.rotary
-        any_V = shape.v is not None and shape.v >= min(shape.d, m * shape.d_out)
+        any_A = shape.a >= min(shape.keys, m * shape.queries) and not self.rotary
+        any_V = shape.v is not None and shape.v >= min(shape.values, m * shape.d_out)
         return any_A and any_V
 
     def redundant(self, *, are_added: bool = True) -> list[tuple[str, int]]:
@@ -342,14 +404,14 @@ class HeadGroup:
             name = "K and Q with the same KᵀQ"
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
-            elif shape.a <= min(shape.d, self.heads * shape.queries):
+            elif shape.a <= min(shape.keys, self.heads * shape.queries):
                 name = f"GL({shape.a}) on K and Q"
             yield name, seen - self.dimension_of_attention
         if shape.v is not None:
             name = "O and V with the same OV"
-            if shape.v <= min(shape.d, self.heads * shape.d_out):
+            if shape.v <= min(shape.values, self.heads * shape.d_out):
                 name = f"GL({shape.v}) on O and V"
-            entries = shape.v * (shape.d + self.heads * shape.d_out)
+            entries = shape.v * (shape.values + self.heads * shape.d_out)
             yield name, entries - self.dimension_of_values
 
     def _redundant_columns(self, *, are_added: bool) -> Iterator[tuple[str, int]]:
@@ -368,6 +430,7 @@ class HeadGroup:
                 if not (is_seen_key_bias or is_seen_constant):
                     yield unseen.name, number * unseen.columns
         if not shape.has_factors:
-            # A has as many rows as K would have columns; d × ``queries`` of its entries are seen.
+            # A has as many rows as K would have columns; ``keys`` × ``queries`` of its entries are
+            # seen.
             entries = shape.columns_in_file("K") * shape.columns_in_file("Q")
-            yield "A on tokens that do not occur", entries - shape.d * shape.queries
+            yield "A on tokens that do not occur", entries - shape.keys * shape.queries

@@ -14,8 +14,11 @@ with γ_i = 0 does not occur, and then the others have no relation.
 Not all of (W | b) is seen. Behind a LayerNorm (1, …, 1) can be added to rows; softmax does not see
 the bias of K, which adds the same number to all scores of a column; and as its weights of tokens
 have the sum 1, a bias of V, or Vβ, is a constant that the layer adds, not a coordinate of tokens.
-In lightning attention all of K, Q and V act on the coordinate 1 if one of them does: a missing bias
-is a zero one. Proofs are in ``docs/weights-mathematics.md``.
+In lightning attention K, Q and V act on the coordinate 1 if one of them has a bias. Where only some
+have one, the columns of the others are 0 there, and are no parameters: the functions are fewer, and
+``keys``, ``queries`` and ``values`` count the columns of K, Q and V that are free. A β in the space
+of all γ∘x moves the origin alone: then these are the columns on tokens less β. Proofs are in
+``docs/weights-mathematics.md``.
 
 Entries are computed exactly: residues modulo ``prime``, or fractions where it is ``None``.
 """
@@ -59,7 +62,11 @@ class TokenSpace:
 
     width: int  # d, the number of entries of tokens as they are given
     dimension: int  # of the space of tokens that are seen, with 1 for biases
-    queries: int  # the coordinates that Q sees: with a bias, in softmax attention, one more than K
+    # The coordinates that K, Q and V see, freely: one more where they have a bias. In softmax
+    # attention that of K does nothing, and that of V is a constant.
+    keys: int
+    queries: int
+    values: int
     unseen: tuple[UnseenColumns, ...]
     adds_constant: bool  # whether values add a constant that is no coordinate: softmax alone
     has_one: bool  # whether the last coordinate is 1, for biases
@@ -384,10 +391,12 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
     # The letters of the matrices that have a bias, and that act on the coordinate 1 of tokens.
     with_bias = "".join(counted)
     acting_on_one = "Q" if "Q" in counted or tokens.is_moved else ""
+    free_on_one = acting_on_one
     adds_constant = softmax and ("V" in counted or tokens.is_moved)
     if not softmax:
-        with_bias = "KQV" if counted else ""
         acting_on_one = "KQV" if counted or tokens.is_moved else ""
+        # Where β acts as a bias, Wβ is free for every W.
+        free_on_one = "KQV" if tokens.is_moved else with_bias
 
     def on_tokens(letter: str, W: Any, bias: Any = None) -> LazyProduct:
         """Return W on the coordinates that the matrix with this letter sees."""
@@ -402,12 +411,14 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
             # Its columns are those of Q, and its rows are the columns of K.
             on_queries = on_tokens("Q", W).entries(prime=None)
             matrices["A"] = on_tokens("K", on_queries.T).entries(prime=None).T
-    unseen = _unseen_columns(tokens, with_bias, acting_on_one, softmax=softmax)
+    unseen = _unseen_columns(tokens, with_bias, free_on_one, softmax=softmax)
     has_one = bool(acting_on_one)
     coordinates = TokenSpace(
         width=tokens.width,
         dimension=tokens.linear + (has_one or adds_constant),
-        queries=tokens.linear + ("Q" in acting_on_one),
+        keys=tokens.linear + ("K" in free_on_one),
+        queries=tokens.linear + ("Q" in free_on_one),
+        values=tokens.linear + ("V" in free_on_one),
         unseen=tuple(unseen),
         adds_constant=adds_constant,
         has_one=has_one,
@@ -417,14 +428,14 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
 
 
 def _unseen_columns(
-    tokens: Tokens, with_bias: str, acting_on_one: str, *, softmax: bool
+    tokens: Tokens, with_bias: str, free_on_one: str, *, softmax: bool
 ) -> Iterator[UnseenColumns]:
     """Yield the columns of (W | b), for W = K, Q and V, that do not change the function, by the
     names of symmetries.
     """
     for letter in "KQV":
         has_bias = letter in with_bias
-        hidden = tokens.width + has_bias - tokens.linear - (letter in acting_on_one)
+        hidden = tokens.width + has_bias - tokens.linear - (letter in free_on_one)
         if softmax and letter == "K" and has_bias:
             yield UnseenColumns(letter, name=KEY_BIAS, columns=1)
             hidden -= 1

@@ -30,9 +30,10 @@ from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.network import network_at_weights
 from m2bridge.trained_weights.networks.network_with_norms import AnalysedLayer, layers_in_a_row
 from m2bridge.trained_weights.networks.one_layer import (
-    grouped_layer,
+    enclosed_layer,
     heads_side_by_side,
     is_affine_softmax,
+    is_enclosed,
     layer_of_separate_heads,
     layer_without_weights,
     rank_of_softmax_layer,
@@ -131,11 +132,11 @@ def _analyse_layer(
     if not _are_added(layer, shapes):
         return heads_side_by_side(shapes, traits)
     is_affine = is_affine_softmax(shapes[0], traits)
-    if is_affine or traits.is_grouped:
+    if is_affine or is_enclosed(shapes[0], traits):
         reduced = list(options.reduced_heads(number, layer))
         if is_affine:
             return softmax_layer(shapes, traits, rank_of_softmax_layer(heads, reduced, traits))
-        return grouped_layer(heads, reduced, traits)
+        return enclosed_layer(heads, reduced, traits)
     # A skip connection around one layer adds a fixed function, which changes nothing of this.
     if _is_differentiated(shapes):
         return _analyse_network({number: layer}, results, replace(options, skip=False))
@@ -159,8 +160,9 @@ def find_behind_norms(
         # whose outputs are concatenated and not added.
         if not traits.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
-        # Of lightning attention with shared or rotated keys no ranks are computed without mean.
-        if traits.is_grouped and not first.softmax:
+        # Of lightning attention with shared or rotated keys, or that lacks biases, no ranks are
+        # computed without mean.
+        if is_enclosed(first, traits) and not first.softmax:
             continue
         without = _dimension_without_mean(layers[number - 1], number, results, options)
         dimension = own.dimension.exact
@@ -268,7 +270,7 @@ def _network_of_one_layer(
     """
     shapes, traits = results.shapes(1), results.traits[1]
     has_biases_or_norms = shapes[0].coordinates is not None or not traits.is_empty
-    if traits.is_grouped and known is not None:
+    if is_enclosed(shapes[0], traits) and known is not None:
         # A network without biases and norms has a model, ``DeepAttention``, which JSON shows.
         if has_biases_or_norms:
             return known

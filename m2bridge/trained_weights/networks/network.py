@@ -31,7 +31,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
-from math import comb
 from operator import add
 from random import Random
 from typing import Any
@@ -142,8 +141,8 @@ def _symmetries_of_heads(layer: Sequence[HeadShape]) -> Counter[str]:
         del named[RESCALING]
         # A matrix g changes no V and no A if g − 1 maps into the relations of the V_h and is zero
         # on the span of the A_h: these g have as many dimensions as this product.
-        relations_of_V = max(0, heads - first.d * first.d_out)
-        relations_of_A = max(0, heads - first.d**2)
+        relations_of_V = max(0, heads - first.values * first.d_out)
+        relations_of_A = max(0, heads - first.keys * first.queries)
         stabilizer = relations_of_V * relations_of_A
         named[f"GL({heads}) that mixes heads"] += heads**2 - stabilizer
     return named
@@ -156,7 +155,7 @@ def _parameter_count(shapes: HeadShapes) -> int:
 
 def _constants_are_functions_of_heads(model: DeepAttention, shapes: HeadShapes) -> bool:
     """Return whether the heads of a layer may add constants, as an output bias does."""
-    return shapes[0][0].has_one and not model.softmax and model.layers == 1
+    return shapes[0][0].has_constants and model.layers == 1
 
 
 def _with_extra(
@@ -168,9 +167,7 @@ def _with_extra(
     more = extra.dimension
     if _constants_are_functions_of_heads(model, shapes) and dimension.lower is not None:
         first = shapes[0][0]
-        # T has d' outputs, is symmetric in its first two places, and linear in the third.
-        dimension_of_tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
-        more = min(more, dimension_of_tensors - dimension.lower)
+        more = min(more, first.coefficients - dimension.lower)
     if not more:
         return dimension
     lower = None if dimension.lower is None else dimension.lower + more

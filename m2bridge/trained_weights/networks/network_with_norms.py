@@ -99,11 +99,11 @@ class AnalysedLayer:
 
     @property
     def has_biases(self) -> bool:
-        """Whether a translation of its tokens can be undone by its biases: Q, or all of K, Q and V,
-        see the coordinate 1 in addition to the entries of a token.
+        """Whether a translation of its tokens can be undone by its biases: Q, or in lightning
+        attention all of K, Q and V, see the coordinate 1 in addition to the entries of a token.
         """
         shape = self.shapes[0]
-        return max(shape.queries, shape.d) > shape.width
+        return not shape.lacks_biases and max(shape.queries, shape.d) > shape.width
 
     @property
     def sum_over_heads(self) -> int:
@@ -405,9 +405,6 @@ def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
         rows = {}
         for letter, matrix in arrays.matrices.items():
             bias = biases.get(letter)
-            # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-            if bias is None and biases and letter in "KQV" and not options.softmax:
-                bias = numpy.zeros(len(matrix))
             columns = as_fractions(matrix)
             if bias is not None:
                 columns = numpy.column_stack([columns, as_fractions(bias)])

@@ -10,6 +10,8 @@
   parameters less the symmetries of the groups of heads, below the rank of the differential, at
   these weights or at random ones, where it is the largest rank that the differential has, unless
   these are special (Heads that share keys and values).
+* Lightning attention in which some of K, Q and V have a bias, and others not: the same, and of one
+  head the dimension is known by a theorem (Biases of some matrices).
 * Separate heads: bounds by ranks of matrices, in ``network``.
 
 The titles are those of docs/weights-mathematics.md, with proofs. Notation and groups of heads are
@@ -78,7 +80,7 @@ def layer_without_weights(
     """Return what is known of a layer, whose outputs of heads are added, at any weights."""
     if is_affine_softmax(shapes[0], traits):
         return softmax_layer(shapes, traits)
-    if traits.is_grouped:
+    if is_enclosed(shapes[0], traits):
         return _bounded_by_ranks(shapes, traits, DifferentialRanks(method=""))
     return layer_of_separate_heads(shapes, options, traits.extra_parameters())
 
@@ -308,8 +310,8 @@ def _rank_of_groups(
         rank_K, rank_V = map(heads[own.start].ranks.by_letter.get, "KV")
         rank_Q, rank_O = (_rank_together(letter, heads[own], reduced[own]) for letter in "QO")
         # With Q, all Q_h next to each other, and O, all O_h on top of each other.
-        attention = rank_of_product_map(rank_K, rank_Q, shape.d, m * shape.queries)
-        values = rank_of_product_map(rank_O, rank_V, m * shape.d_out, shape.d)
+        attention = rank_of_product_map(rank_K, rank_Q, shape.keys, m * shape.queries)
+        values = rank_of_product_map(rank_O, rank_V, m * shape.d_out, shape.values)
         if group.rotary:
             # On each plane the function has the product of two complex rows, of K and of all Q_h,
             # whose differential has its largest rank if neither row is 0, as at full ranks.
@@ -347,14 +349,19 @@ def _rank_together(
     return exact_rank(numpy.column_stack(arrays))
 
 
-# Lightning attention with shared or rotated keys
+# Lightning attention with shared or rotated keys, or biases of some of K, Q and V
 
 
-def grouped_layer(
+def is_enclosed(shape: HeadShape, traits: LayerTraits) -> bool:
+    """Return whether the dimension of such a layer is enclosed by symmetries and ranks."""
+    return traits.is_grouped or shape.lacks_biases
+
+
+def enclosed_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], traits: LayerTraits
 ) -> NetworkAtWeights:
     """Return what is known of a layer of lightning attention in which heads share K and V, or are
-    rotated by positions. If a limit was reached, ranks are left out.
+    rotated by positions, or lack some biases. If a limit was reached, ranks are left out.
     """
     shapes = [head.shape for head in heads]
     first = shapes[0]
@@ -373,10 +380,7 @@ def grouped_layer(
         most_at_weights = None
     layer = AffineLayer(
         width=first.d - first.has_one,  # the coordinate 1 is not one of the entries of a token
-        heads=tuple(
-            {letter: rows_of(M) for letter, M in residues_of(head, "KQVO").items()}
-            for head in reduced
-        ),
+        heads=tuple(_free_rows(head, first) for head in reduced),
         # Derivatives do not depend on the entries of the output bias, which may be 0.
         output_bias=(0,) * traits.output_bias,
         norm="",
@@ -386,6 +390,8 @@ def grouped_layer(
         rotary=traits.rotary,
     )
     try:
+        if "A" in reduced[0].matrices:
+            raise TooLargeError("ranks of a layer that lacks biases need K and Q, not A")
         check_few_parameters(bounds.parameters)
         ranks = differential_ranks(
             [layer],
@@ -397,6 +403,17 @@ def grouped_layer(
     except (TimeLimitError, TooLargeError) as limit:
         ranks = DifferentialRanks(method=str(limit), most_at_weights=most_at_weights)
     return _bounded_by_ranks(shapes, traits, ranks)
+
+
+def _free_rows(head: ReducedHead, shape: HeadShape) -> dict[str, list[list[int]]]:
+    """Return the rows of K, Q, V and O modulo the prime, without the entries at the coordinate 1 of
+    a matrix that lacks a bias.
+    """
+    columns = {"K": shape.keys, "Q": shape.queries, "V": shape.values}
+    rows = {}
+    for letter, matrix in residues_of(head, "KQVO").items():
+        rows[letter] = [row[: columns.get(letter)] for row in rows_of(matrix)]
+    return rows
 
 
 def _bounded_by_ranks(
@@ -415,11 +432,13 @@ def _bounded_by_ranks(
         # Functions are tensors T(x, x, y), one for each of d' outputs, with d × d × d entries,
         # symmetric in their first two places. Where tokens have a coordinate 1, an output bias is
         # such a tensor itself.
-        d = shapes[0].d
-        coefficients = shapes[0].d_out * (d * (d + 1) // 2) * d
-        if not shapes[0].has_one:
+        coefficients = shapes[0].coefficients
+        if not shapes[0].has_constants:
             coefficients += traits.output_bias
         bounds.append(Bounds.at_most(coefficients, "the number of coefficients"))
+    if len(shapes) == 1 and not traits.rotary and not shapes[0].has_constants:
+        # The dimension of a single head is a theorem, and constants are not among its functions.
+        bounds.append(Bounds.exactly(shapes[0].dimension + traits.output_bias))
     dimension = intersect_bounds(*bounds, *ranks.bounds_of_dimension())
     # The ``method`` says how ranks were computed, or why they were not.
     is_computed = ranks.at_weights is not None

@@ -89,7 +89,6 @@ class LayerTraits:
     output_bias: int  # the number of its entries; 0 without one
     gamma: int  # the number of entries of γ of the norm before, if any change of it can be undone
     beta: int  # the same of β
-    missing: str  # which of Q, K, V have no bias where others have one, as ``Q, K``
     absorbs_linear_maps: bool  # whether any linear change behind the norm, before γ, can be undone
     sharing: int = 1  # the number of heads in a row with the same K and V
     rotary: bool = False  # whether queries and keys are rotated by positions
@@ -101,10 +100,6 @@ class LayerTraits:
         # The letters of the matrices that have biases, if these count.
         biases = set(head.biases) if options.biases else set()
         gamma, beta, absorbs_linear_maps = _undone_changes(norm, biases, options)
-        # Biases that a user is told to be taken as 0.
-        missing = ""
-        if biases and not options.softmax and "A" not in head.matrices:
-            missing = ", ".join(letter for letter in "QKV" if letter not in biases)
         # A norm after the layer is looked at only where there is none before it.
         after = None
         if norm is None and head.norm is not None and head.norm.place == "post":
@@ -117,7 +112,6 @@ class LayerTraits:
             output_bias=len(head.O_bias) if has_output_bias else 0,
             gamma=gamma,
             beta=beta,
-            missing=missing,
             sharing=head.sharing,
             absorbs_linear_maps=absorbs_linear_maps,
             # Rotations act on pairs of rows of K and Q.
@@ -159,12 +153,7 @@ class LayerTraits:
         )
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks, as sentences: on missing biases, and on a norm after the layer."""
-        if self.missing:
-            yield (
-                f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
-                " layer in which Q, K and V have biases"
-            )
+        """Yield remarks, as sentences: on a norm after the layer."""
         if self.norm_after:
             hidden = "nothing of its outputs"
             if self.norm_after == LAYER_NORM:
@@ -186,9 +175,8 @@ def _undone_changes(
         return 0, 0, False
     linear_maps = norm.is_invertible
     # A change of β adds a constant to keys, queries and values, which biases take away again. In
-    # softmax attention that of the keys does nothing; in lightning attention all three count as
-    # having biases if one has.
-    have_biases = {"Q", "V"} <= biases if options.softmax else bool(biases)
+    # softmax attention that of the keys does nothing.
+    have_biases = set("QV" if options.softmax else "KQV") <= biases
     beta = 0
     if options.biases and norm.beta is not None:
         tokens = Tokens.of(len(norm.beta), norm, biases=True)

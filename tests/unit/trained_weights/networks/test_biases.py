@@ -236,6 +236,53 @@ def test_a_head_with_constants_only_hides_the_output_bias() -> None:
     assert network.regular is None
 
 
+SOME_BIASES = ["K", "Q", "V", "KQ", "KV", "QV"]
+LAYERS_WITH_SOME_BIASES = {
+    "one head": Layer(3, 2, 2),
+    "one coordinate": Layer(1, 2, 1, v=1, output_bias=True),
+    "small ranks": Layer(2, 2, 1, v=1, output_bias=True),
+    "two heads": Layer(2, 2, 1, v=1, heads=2, output_bias=True),
+    "more heads than tensors": Layer(1, 1, 1, v=1, heads=3),
+    "behind LayerNorm": Layer(3, 2, 2, norm="layer"),
+    "behind LayerNorm with beta": Layer(3, 2, 2, norm="layer", beta=True),
+    "behind RMSNorm with beta": Layer(2, 2, 2, norm="rms", beta=True),
+}
+
+
+@pytest.mark.parametrize("biases", few(SOME_BIASES, 2))
+@pytest.mark.parametrize("name", few(LAYERS_WITH_SOME_BIASES, 2))
+def test_biases_of_some_matrices_are_those_of_the_forward_pass(name: str, biases: str) -> None:
+    """A matrix that has no bias gets none: a layer with one of Q too has more functions."""
+    layer = replace(LAYERS_WITH_SOME_BIASES[name], biases=biases)
+    p = drawn(layer, 5)
+    heads, found, _ = verdict(layer, p)
+    # A norm that the biases cannot undo is taken as it is, and is no parameter.
+    is_counted = found["parameters"] == sum(array.size for array in p.values())
+    taken_as_it_is = [] if is_counted else [part for part in ("gamma", "beta") if part in p]
+    rank = exact_rank(layer, p, fixed=taken_as_it_is)
+    counted = [array.size for part, array in p.items() if part not in taken_as_it_is]
+    assert found["parameters"] == sum(counted)
+    assert found["dimension"] == rank
+    assert found["redundant"] == found["parameters"] - rank
+    if layer.heads == 1:
+        assert found["unnamed"] == 0
+        assert heads[0].to_json()["dimension"] == rank - layer.d_out * layer.output_bias
+
+
+def test_two_rank_one_factors_are_exchanged_only_where_both_have_a_bias() -> None:
+    """A = k qᵀ and V = h vᵀ, where v has an entry at the coordinate 1, and k none."""
+    for biases, singular, classes in (("KV", True, "two classes"), ("V", None, "at the coord")):
+        layer = Layer(2, 2, 2, biases=biases)
+        p = drawn(layer, 5)
+        K, V = [[1.0, 2.0], [2.0, 4.0]], [[3.0, 1.0], [6.0, 2.0]]
+        p |= {"K": numpy.array([K]), "V": numpy.array([V])}
+        p |= {f"{x}_bias": numpy.array([[2.0, 4.0]]) for x in biases}
+        heads, _, _ = verdict(layer, p)
+        assert heads[0].ranks.numbers == (1, 1, 0)
+        assert heads[0].singular is singular
+        assert classes in heads[0].words()
+
+
 SIZES = [(2, 1, 2, 2), (2, 2, 1, 2), (3, 2, 2, 2), (3, 1, 2, 3), (3, 3, 2, 2)]
 """d, d', a, t."""
 SPHERE = {

@@ -28,7 +28,8 @@ def stacks(layers: int, width: int, *, bias: bool = False) -> dict[str, Any]:
             state[f"{number}.{letter}"] = random.integers(-9, 9, (width, width)).astype(float)
         if bias:
             state[f"{number}.O_bias"] = random.integers(-9, 9, width).astype(float)
-            state[f"{number}.V_bias"] = random.integers(-9, 9, width).astype(float)
+            for letter in "KQV":
+                state[f"{number}.{letter}_bias"] = random.integers(-9, 9, width).astype(float)
     return state
 
 
