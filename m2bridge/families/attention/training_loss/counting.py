@@ -112,7 +112,7 @@ def compared_modulo_random_primes(loss: Loss, counts: Counts) -> Counts:
         lambda prime: count_modulo(prime, loss),
         islice(numbers.random_primes(PRIME_BITS), MOST_TRIED_PRIMES),
         value=lambda count: count,
-        cheap_seconds=0.0,  # two primes agree with those of the loss already
+        cheap_seconds=0.0,  # the primes of the loss are a further comparison
     )
     if outcomes.limit is not None:
         raise outcomes.limit
