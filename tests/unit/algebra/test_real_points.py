@@ -96,7 +96,7 @@ def test_matrices_that_do_not_belong_together_are_an_error() -> None:
     matrix = companion([-2, 0, 0, 1])
     form, matrices = scheme_of(matrix, matrix)
     wrong_trace, _ = scheme_of(companion([-2, 0, 1, 1]), matrix)
-    with pytest.raises(ParseError, match="not that of the matrices"):
+    with pytest.raises(ParseError, match="does not belong to the matrices"):
         real_points(wrong_trace, matrices)
     with pytest.raises(ParseError, match="separate"):
         real_points(form, [texts(matrix * 0)])
