@@ -212,6 +212,16 @@ def test_generators_of_another_ideal(check: str) -> None:
     assert (result.outcome, result.check) == ("rejected", check)
 
 
+@pytest.mark.parametrize("place", range(len(GENERATORS)))
+def test_each_generator_is_expanded_at_generic_weights(place: int) -> None:
+    """The proof, after the check at a random point, which refuses the same generators."""
+    texts = list(GENERATORS)
+    texts[place] = "c_1_1_1_1**2"
+    candidate = candidates.candidate_of(Case(2, 2, 1, 2), texts)
+    assert isinstance(candidate, candidates.Candidate)
+    assert closure._check_identically(candidate) is closure.NOT_ON_CLOSURE
+
+
 # For (2, 1, a): polynomials that vanish on the functions A = v qᵀ, V = h vᵀ, where c_1_i_p_q is q_i
 # times the coefficient of y_p y_q in v²; they generate the ideal of these functions.
 SQUARES = [
