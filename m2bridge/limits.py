@@ -18,6 +18,7 @@ within the time limit.
 
 import gc
 import math
+import re
 import signal
 import sys
 import threading
@@ -305,7 +306,23 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, previous)
 
 
-@dataclass(frozen=True, slots=True)
+_AMOUNT_OF_MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+
+
+def memory_in_bytes(text: str) -> int | None:
+    """Return the bytes in an amount of memory such as ``4G`` or ``512M``; ``None`` if it is none.
+
+    Numbers above :data:`MAX_MEMORY_BYTES` become twice that: they are refused where they are used.
+    """
+    match = _AMOUNT_OF_MEMORY.fullmatch(text)
+    if match is None:
+        return None
+    number, letter = match.groups()
+    power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
+    return int(min(float(number) * 1024**power, 2.0 * MAX_MEMORY_BYTES))
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class Limits:
     """Limits on one run.
 
@@ -313,11 +330,12 @@ class Limits:
     ----------
     timeout : float, optional
         Seconds of wall time; no limit when left out.
-    memory : int, optional
-        Bytes of address space of each process of the engine, at least
-        :data:`MIN_ENGINE_MEMORY_BYTES`; the limit of this process (``ulimit -v``) when left out. Of
-        a number that is not whole, such as 1.5e9 + 0.5, the integral part is taken.
-        Useful limits start at 1 GiB; machines with many cores need more.
+    memory : int, float or str, optional
+        Bytes of address space of each process of the engine, or text such as ``"4G"`` or
+        ``"512M"``; the attribute is in bytes. At least :data:`MIN_ENGINE_MEMORY_BYTES`; the limit
+        of this process (``ulimit -v``) when left out. Of a number that is not whole, such as
+        1.5e9 + 0.5, the integral part is taken. Useful limits start at 1 GiB; machines with many
+        cores need more.
 
     Raises
     ------
@@ -330,45 +348,49 @@ class Limits:
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
-    >>> with Macaulay2(limits=Limits(timeout=60, memory=2 * 2**30)) as engine:
+    >>> with Macaulay2(limits=Limits(timeout=60, memory="2G")) as engine:
     ...     print(closure(cusp, engine=engine).degree)
     3
     """
 
-    timeout: float | None = None
-    memory: int | None = None
+    timeout: float | None
+    memory: int | None
 
-    def __post_init__(self) -> None:
-        """Check both limits, see the errors of the class, and store the memory as an ``int``."""
-        check_timeout(self.timeout)
-        if self.memory is None:
+    def __init__(
+        self, timeout: float | None = None, memory: int | float | str | None = None
+    ) -> None:
+        check_timeout(timeout)
+        object.__setattr__(self, "timeout", timeout)
+        object.__setattr__(self, "memory", None)
+        if memory is None:
             return
-        is_number = isinstance(self.memory, Real) and not isinstance(self.memory, bool)
+        amount = memory_in_bytes(memory) if isinstance(memory, str) else memory
+        is_number = isinstance(amount, Real) and not isinstance(amount, bool)
         # comparisons with "not a number" are all false: it would pass the checks below
         # an integer may be too large for a float, so that only floats are asked
-        is_undefined = isinstance(self.memory, float) and math.isnan(self.memory)
-        if not is_number or is_undefined:
-            message = f"must be a number of bytes such as 4 * 2**30, not {self.memory!r:.40}"
+        is_undefined = isinstance(amount, float) and math.isnan(amount)
+        if amount is None or not is_number or is_undefined:
+            message = f"must be bytes, such as 4 * 2**30, or text such as '4G', not {memory!r:.40}"
             raise InvalidCaseError("memory", message)
-        if self.memory < MIN_ENGINE_MEMORY_BYTES:
+        if amount < MIN_ENGINE_MEMORY_BYTES:
             raise InvalidCaseError(
                 "memory",
                 "must be at least 640M: Macaulay2 takes up to 620 MiB of address space before it"
                 " computes anything; 1G or more is better",
             )
-        if self.memory > MAX_MEMORY_BYTES:
+        if amount > MAX_MEMORY_BYTES:
             raise InvalidCaseError(
                 "memory", f"must be at most {MAX_MEMORY_BYTES / 2**30:.3g} GiB on this system"
             )
         # A process may lower the limit that it inherits, but not raise it.
         inherited = address_space()
-        if inherited is not None and self.memory > inherited:
+        if inherited is not None and amount > inherited:
             allowed = f"{inherited // 2**20}M"
             raise InvalidCaseError(
                 "memory", f"must be at most {allowed}, the address space allowed here (ulimit -v)"
             )
         # a float such as 2e9 becomes whole bytes, as the system takes them
-        object.__setattr__(self, "memory", int(self.memory))
+        object.__setattr__(self, "memory", int(amount))
 
 
 _imports_without_limit = False

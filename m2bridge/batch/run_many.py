@@ -80,7 +80,7 @@ def run_many(
     *,
     workers: int | None = None,
     timeout: float | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     executor: Literal["processes", "dask"] = "processes",
     scheduler: str | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -107,8 +107,8 @@ def run_many(
         Number of processes; default: one for each core that this process may use.
     timeout : float, optional
         Seconds for each item.
-    memory : int, optional
-        Bytes of address space, of each worker and of each Macaulay2.
+    memory : int or str, optional
+        Bytes of address space, or text such as ``"4G"``, of each worker and of each Macaulay2.
     executor : {"processes", "dask"}
         A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
         ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
@@ -169,7 +169,7 @@ def run_many(
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {kind}"
         )
-    memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
+    memory_bytes = Limits(memory=memory).memory  # an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if kinds_to_retry and folder is None:
         raise InvalidCaseError("retry", "has no effect without a folder of outcomes")
@@ -182,7 +182,7 @@ def run_many(
         code=code,
         function=function,
         timeout=timeout,
-        memory=memory,
+        memory=memory_bytes,
         folder=folder,
         retry=kinds_to_retry,
     )

@@ -34,13 +34,13 @@ from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import (
-    MAX_MEMORY_BYTES,
     Clock,
     Limits,
     alarm,
     clock,
     importing,
     limited,
+    memory_in_bytes,
     overtime,
     progress_listener,
 )
@@ -160,14 +160,10 @@ class NewPath(click.Path):
 
 def memory_size(value: str) -> int:
     """Return the bytes in an amount of memory such as ``4G`` or ``512M``."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
-    if match is None:
+    amount = memory_in_bytes(value)
+    if amount is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
-    number, letter = match.groups()
-    power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
-    amount = float(number) * 1024**power
-    # larger numbers than MAX_MEMORY_BYTES are refused later, and infinity could not be converted
-    return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
+    return amount
 
 
 def engine_memory(value: str) -> int | None:

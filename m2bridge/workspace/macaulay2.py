@@ -334,14 +334,24 @@ class Macaulay2(Session):
     ----------
     program : path, optional
         Which Macaulay2; found by :func:`m2bridge.engine.locate` when left out.
-    limits : Limits
+    limits : Limits, optional
         Limits for each run.
+    timeout, memory : optional
+        In place of ``limits``: seconds for each run, and its memory, as for :class:`Limits`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a limit is not valid, or is given twice.
 
     Examples
     --------
     >>> with Macaulay2() as m2:
     ...     m2.value("binomial(20, 10)")
     184756
+    >>> with Macaulay2(timeout=60, memory="2G") as m2:
+    ...     m2.value("2^10")
+    1024
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
@@ -352,8 +362,18 @@ class Macaulay2(Session):
     """
 
     def __init__(
-        self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
+        self,
+        program: str | os.PathLike[str] | None = None,
+        limits: Limits | None = None,
+        *,
+        timeout: float | None = None,
+        memory: int | float | str | None = None,
     ) -> None:
+        if timeout is not None or memory is not None:
+            if limits is not None:
+                message = "excludes timeout and memory, which Limits(timeout, memory) has already"
+                raise errors.InvalidCaseError("limits", message)
+            limits = Limits(timeout, memory)
         super().__init__(program, limits)
         self._values = Evaluator(self._locate, self.limits, forgets_symbols=True)
         self._workspaces: weakref.WeakSet[Workspace] = weakref.WeakSet()

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from itertools import repeat
 from pathlib import Path
@@ -510,16 +511,28 @@ def test_what_is_no_limit_is_refused(timeout: object) -> None:
         pass
 
 
-@pytest.mark.parametrize("memory", [True, "2G", float("nan"), float("inf"), 2**20])
+@pytest.mark.parametrize(
+    "memory", [True, "2 gigabytes", "100M", "9" * 40, float("nan"), float("inf"), 2**20]
+)
 def test_what_is_no_limit_on_memory_is_refused(memory: Any) -> None:
     with pytest.raises(InvalidCaseError, match="Argument 'memory' must be"):
         Limits(memory=memory)
 
 
 def test_a_limit_on_memory_may_be_given_as_a_float() -> None:
-    limits = Limits(memory=2e9)  # type: ignore[arg-type]
+    limits = Limits(memory=2e9)
     assert limits == Limits(memory=2_000_000_000)
     assert "1953125" in launcher("/dev/tty", limits.memory) or not limits_memory()
+
+
+@pytest.mark.parametrize(
+    ("text", "memory"),
+    [("2G", 2 * 1024**3), ("1.5GiB", 1536 * 1024**2), ("700m", 700 * 1024**2), ("3000000k", None)],
+)
+def test_a_limit_on_memory_may_be_given_as_text(text: str, memory: int | None) -> None:
+    limits = Limits(60, text)
+    assert limits == Limits(timeout=60, memory=memory or 3_000_000 * 1024)
+    assert replace(limits, timeout=1).memory == limits.memory
 
 
 def test_another_thread_begins_without_a_limit() -> None:
