@@ -240,7 +240,16 @@ class ParseError(M2BridgeError):
 
 
 class MethodUnavailableError(M2BridgeError):
-    """The chosen method does not apply; the message names the hypothesis and another method."""
+    """The chosen method does not apply; the message names the hypothesis and another method.
+
+    Examples
+    --------
+    >>> try:
+    ...     hilbert_function(ideal("x^2 - y"))
+    ... except MethodUnavailableError as error:
+    ...     print(str(error).partition(",")[0])
+    the ideal is not homogeneous as given
+    """
 
     exit_code = 2
 
@@ -324,7 +333,18 @@ class TooExpensiveError(CertificateError):
 
 
 class BatchError(M2BridgeError):
-    """A batch cannot continue: its results cannot be stored, or its workers do not start."""
+    """A batch cannot continue: its results cannot be stored, or its workers do not start.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     try:
+    ...         Store(folder).check(tasks([SingleLayerAttention(d=2, d_out=1)], "3.3"))
+    ...     except BatchError as error:
+    ...         print(str(error).partition(" in ")[0])
+    1 of 1 results are not
+    """
 
 
 class EngineError(M2BridgeError):
@@ -340,6 +360,15 @@ class EngineError(M2BridgeError):
         What Macaulay2 printed.
     progress : str
         How far the computation had come, in words; empty if unknown.
+
+    Examples
+    --------
+    >>> with Macaulay2() as m2:
+    ...     try:
+    ...         m2.value("print 5; 1/0")
+    ...     except EngineError as error:
+    ...         print(type(error).__name__, error.output.strip())
+    ScriptError 5
     """
 
     records: tuple[str, ...] = ()
@@ -357,13 +386,31 @@ class EngineError(M2BridgeError):
 
 
 class EngineNotFoundError(EngineError):
-    """No Macaulay2 was found."""
+    """No Macaulay2 was found.
+
+    Examples
+    --------
+    >>> try:
+    ...     Macaulay2("/nowhere/M2").value("2 + 2")
+    ... except EngineNotFoundError as error:
+    ...     print(str(error).partition(".")[0])
+    /nowhere/M2 is not an executable program
+    """
 
     exit_code = 4
 
 
 class EngineVersionError(EngineError):
-    """The program is not Macaulay2, or is older than the oldest supported version."""
+    """The program is not Macaulay2, or is older than the oldest supported version.
+
+    Examples
+    --------
+    >>> try:
+    ...     Macaulay2("/bin/sh").value("2 + 2")
+    ... except EngineVersionError as error:
+    ...     print(str(error).partition(":")[0])
+    /bin/sh is not Macaulay2
+    """
 
     exit_code = 4
 

@@ -204,7 +204,7 @@ def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) ->
             "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y']), or"
             ' in a file by variables = ["x", "y"]'
         )
-    return tuple(sorted(names, key=_natural_key))
+    return tuple(sorted(names, key=natural_key))
 
 
 def _ring_of(field: CoefficientField, names: tuple[str, ...]) -> PolynomialRing:
@@ -230,7 +230,7 @@ def _variable_name(variable: str | Symbol) -> str:
     return variable_name(variable)
 
 
-def _natural_key(name: str) -> list[tuple[int, str]]:
+def natural_key(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10: ``[(-1, "x_"), (2, ""), (-1, "")]`` for ``x_2``, where
     the −1 of parts that are no numbers is the value of no number, so that these are compared as
     text.

@@ -15,7 +15,7 @@ what it did not give is ``None``. ``dimension`` has bounds by ranks of the diffe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -54,7 +54,7 @@ from m2bridge.maps.equations import (
 )
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
-from m2bridge.maps.polynomial_map_model import Case, as_model
+from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model, map_of
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
@@ -97,7 +97,7 @@ def closure(
 
     Parameters
     ----------
-    case : a model or a PolynomialMap
+    case : a model, a PolynomialMap or a mapping {"x": expression}
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -160,6 +160,12 @@ def closure(
     (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
     model = as_model(case, coordinates, weights)
+    if isinstance(model, IdealModel):
+        raise errors.InvalidCaseError(
+            "case",
+            "must be a map, not an Ideal, whose variety is closed and has the ideal radical();"
+            " dimension, singular_locus, hilbert_function, ed_degree and polar_degrees take ideals",
+        )
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)
     # Ranks need no equations: they come first, so that a limit leaves something to show.
@@ -448,7 +454,7 @@ def read_closure(
 
 @computation
 def image(
-    polynomial_map: PolynomialMap,
+    polynomial_map: PolynomialMap | Mapping[str, Any],
     *,
     field: CoefficientField = QQ,
     title: str = "",
@@ -460,7 +466,7 @@ def image(
 
     Parameters
     ----------
-    polynomial_map : PolynomialMap
+    polynomial_map : PolynomialMap, or a mapping {"x": expression}
         The map. If its source is reducible, no generic fibre is given.
     title : str
         The map in words; line breaks and control characters become spaces.
@@ -498,6 +504,8 @@ def image(
     if isinstance(polynomial_map, Model):
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
+    if isinstance(polynomial_map, Mapping):
+        polynomial_map = map_of(polynomial_map)
     errors.check_kind("title", title, str, "text")
     title = printable(title)
     # the rest of the time is for the base locus, which is computed even if the closure was not

@@ -17,6 +17,7 @@ from m2bridge.errors import (
     TimeLimitError,
     check_choice,
 )
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.jacobian_rank import (
@@ -28,7 +29,7 @@ from m2bridge.maps.jacobian_rank import (
     upper_bound,
 )
 from m2bridge.maps.model import DifferentiableModel, Expectation, MethodValue, Model, Status
-from m2bridge.maps.polynomial_map_model import Case, as_model
+from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
 from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
@@ -224,18 +225,20 @@ def _agreement_text(result: Dimension) -> str | None:
 
 @computation
 def dimension(
-    case: Case,
+    case: Case | Ideal,
     *,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
     method: DimensionMethod = "auto",
     **options: Unpack[RunOptions],
 ) -> Dimension:
-    """Compute the affine dimension of the Zariski closure of the image.
+    """Compute the affine dimension of the Zariski closure of the image, or of a variety.
 
     Parameters
     ----------
-    case : a model or a PolynomialMap
+    case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
+        Of an ideal the dimension is the Krull dimension of the quotient ring, −1 for the unit
+        ideal; ``ideal.dimension()`` returns this number alone.
     field : CoefficientField
         QQ, or a finite field, over which the map is taken.
     coordinates : str, optional
@@ -255,7 +258,7 @@ def dimension(
     Raises
     ------
     InvalidCaseError
-        If the method is unknown, or no parameters satisfy the relations.
+        If the method is unknown or not for this case, or no parameters satisfy the relations.
     EngineNotFoundError
         If Macaulay2 is needed, but none is given and none is installed.
     TooLargeError
@@ -272,9 +275,22 @@ def dimension(
     >>> result = dimension(rank_one)
     >>> result.dimension, result.status
     (3, 'proved')
+    >>> dimension(products).dimension, dimension(ideal("x*y", "x*z")).dimension
+    (3, 2)
     """
     check_choice("method", method, DimensionMethod)
     model = as_model(case, coordinates)
+    if isinstance(model, IdealModel):
+        model.check_field(field)
+        model.check_method(method, ("all", "auto"))
+        krull = Bounds.exactly(model.ideal.dimension(), "Krull dimension of the quotient ring")
+        return Dimension(
+            model=model,
+            field=model.ideal.ring.field,
+            findings=(MethodValue("Gröbner basis", krull),),
+            engine_version=current().version,
+            seconds=clock().seconds,
+        )
     findings: list[MethodValue] = []
     if method in ("auto", "jacobian", "all"):
         with share(0.5 if method == "all" else 1.0):  # the rest is for elimination

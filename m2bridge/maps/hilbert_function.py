@@ -13,13 +13,15 @@ from sympy import Expr, degree, lambdify, latex
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
+from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert.printing import expression_text
-from m2bridge.engine import RunOptions, computation
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import check_deadline_in, clock
 from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.model import Model
-from m2bridge.maps.polynomial_map_model import Case
+from m2bridge.maps.polynomial_map_model import Case, IdealModel
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
@@ -164,13 +166,15 @@ class HilbertFunction(PictureResult):
 
 @computation
 def hilbert_function(
-    case: Case | Closure, degree: int = 8, **options: Unpack[RunOptions]
+    case: Case | Closure | Ideal, degree: int = 8, **options: Unpack[RunOptions]
 ) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
     Parameters
     ----------
-    case : a model, a PolynomialMap or a Closure
+    case : a model, a PolynomialMap, a mapping {"x": expression}, a Closure or an Ideal
+        Of an ideal, whose generators have to be homogeneous, the Hilbert function of the quotient
+        ring is computed.
     degree : int
         The last degree.
     engine : Engine, optional
@@ -184,7 +188,8 @@ def hilbert_function(
     InvalidCaseError
         If the degree is negative, or too large for a picture.
     MethodUnavailableError
-        If the closure is not a cone, or its ideal is not proved complete.
+        If the closure is not a cone, its ideal is not proved complete, or a generator of a given
+        ideal is not homogeneous.
     TimeLimitError
         If the ideal is not proved complete since a limit was reached.
     ContradictionError
@@ -195,11 +200,29 @@ def hilbert_function(
     >>> with Macaulay2() as engine:
     ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
+    >>> hilbert_function(ideal("x^2", "x*y"), degree=4).values
+    (1, 2, 1, 1, 1)
     """
     check_kind("degree", degree, int, "an integer")
     if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
         raise InvalidCaseError(
             "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
+        )
+    if isinstance(case, Ideal):
+        if not all(map(is_homogeneous, case.generators)):
+            raise MethodUnavailableError(
+                "the ideal is not homogeneous as given, so that its quotient ring is not graded:"
+                " hilbert_series() has the series of the forms of highest degree"
+            )
+        of_quotient = case.hilbert_series()
+        return HilbertFunction(
+            model=IdealModel(case, title="quotient ring by an ideal"),
+            series=of_quotient,
+            values=tuple(map(of_quotient.value, check_deadline_in(range(degree + 1)))),
+            ranks=(),
+            engine_version=current().version,
+            seconds=clock().seconds,
+            field=case.ring.field,
         )
     result = case if isinstance(case, Closure) else closure(case)
     series = result.hilbert_series

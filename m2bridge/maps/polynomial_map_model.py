@@ -1,6 +1,8 @@
-"""Bare polynomial maps as models, and models in TOML files: a map, or a composition with layers.
+"""What public functions take as a case, as a model; and models in TOML files.
 
-::
+:func:`as_model` is the one place where a case is read: a model, a polynomial map, a mapping of
+coordinates to expressions, or an ideal, whose variety is a model of which only the equations are
+known. A file describes a map, or a composition with layers::
 
     [map]
     title = "a network with two layers"   # optional, and so is [map]
@@ -24,16 +26,27 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from sympy import Poly
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS, toml_files
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.convert.parsing import occurring_names
+from m2bridge.convert.polynomial_text import names_in, read_rational_function
+from m2bridge.convert.short_forms import (
+    NAME_THE_VARIABLES,
+    check_numbers_of_fields,
+    check_short_forms,
+)
+from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.ideals.construct import natural_key
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
 from m2bridge.maps.chain import Chain, Layer, rescaling_dimension, restrict_outputs
@@ -95,22 +108,109 @@ class MapModel(Model):
         return toric_polar_data(self.polynomial_map)
 
 
-Case = Model | PolynomialMap
-"""A model, or a map that becomes one."""
+@dataclass(frozen=True, slots=True)
+class IdealModel(Model):
+    """The variety of an ideal, of which nothing is known but its equations."""
+
+    ideal: Ideal
+    title: str = "variety of an ideal"
+    key: str = "ideal"
+    family: ClassVar[str] = "ideal"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ideal, with polynomials as text."""
+        return self.ideal.to_json()
+
+    @property
+    def case(self) -> None:
+        """``None``: an ideal is not a case that numbers define."""
+        return
+
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Return the variables of the ring."""
+        return self.ideal.ring.variables
+
+    def parametrization(self) -> PolynomialMap:
+        """Raise MethodUnavailableError: no parametrization of the variety is known."""
+        raise MethodUnavailableError(f"no parametrization of the {self.title} is known")
+
+    def check_field(self, field: CoefficientField) -> None:
+        """Raise InvalidCaseError unless this is QQ, the default of functions, or the ideal's field;
+        the field of an ideal is always the field of its ring.
+        """
+        check_is_field(field)
+        own = self.ideal.ring.field
+        if field not in (QQ, own):
+            raise InvalidCaseError("field", f"does not apply to an ideal, whose ring is over {own}")
+
+    def check_method(self, method: str, accepted: Sequence[str]) -> None:
+        """Raise InvalidCaseError unless the method, which exists for maps, is for ideals too."""
+        if method not in accepted:
+            raise InvalidCaseError("method", f"'{method}' is not for ideals: use {accepted[-1]}")
 
 
-def as_model(case: Case, coordinates: str | None = None, weights: str | None = None) -> Model:
-    """Return the model of a case, in the coordinates and parameters with these names; a polynomial
-    map becomes a :class:`MapModel`. InvalidCaseError if it is no case.
+Case = Model | PolynomialMap | Mapping[str, Any]
+"""A model, or a map that becomes one, also as a mapping from coordinates to expressions."""
+
+
+def as_model(
+    case: Case | Ideal, coordinates: str | None = None, weights: str | None = None
+) -> Model:
+    """Return the model of a case, in the coordinates and parameters with these names; a map becomes
+    a :class:`MapModel`, an ideal an :class:`IdealModel`. InvalidCaseError if it is no case.
     """
+    if isinstance(case, Mapping):
+        case = map_of(case)
     if isinstance(case, PolynomialMap):
         case = MapModel(case, f"{TITLE} to {plural(len(case.coordinates), 'coordinate')}")
+    if isinstance(case, Ideal):
+        case = IdealModel(case)
     if not isinstance(case, Model):
-        reason = f"must be a model or a PolynomialMap, not a {type(case).__name__}"
-        if isinstance(case, Ideal):
-            reason += "; an Ideal has methods of its own, such as singular_locus()"
-        raise InvalidCaseError("case", reason)
+        raise InvalidCaseError(
+            "case",
+            "must be a model, a PolynomialMap, a mapping such as {'x': t**2} or an Ideal, not a"
+            f" {type(case).__name__}",
+        )
     return case.in_coordinates(coordinates, weights)
+
+
+NAME_THE_PARAMETERS = "name the parameters, as PolynomialMap.from_expressions and read_map do"
+"""The advice where a name in the text of a coordinate has two readings."""
+
+
+def map_of(images: Mapping[Any, Any]) -> PolynomialMap:
+    """Return the map whose coordinates have these images, expressions of SymPy, exact numbers or
+    texts. Its parameters are the names that occur in them, x_2 before x_10.
+    """
+    if not images:
+        raise ConversionError("a map needs a coordinate, as {'x': t**2} has one")
+    values = list(images.values())
+    texts = [value for value in values if isinstance(value, str)]
+    # no name in a text is declared, so one that has two readings is refused
+    try:
+        check_short_forms(texts)
+    except ConversionError as reason:
+        advice = str(reason).replace(NAME_THE_VARIABLES, NAME_THE_PARAMETERS)
+        raise ConversionError(advice) from None
+    try:
+        check_numbers_of_fields({name for text in texts for name in names_in(text)})
+    except ConversionError as reason:  # whose advice is a field of ideals; maps are over QQ
+        readings = str(reason).partition(":")[0]
+        raise ConversionError(f"{readings}: {NAME_THE_PARAMETERS}") from None
+    expressions = {}
+    for name, value in images.items():
+        expressions[name] = value
+        if isinstance(value, Poly | PolyElement):
+            expressions[name] = value.as_expr()
+        elif isinstance(value, str):
+            ring = PolynomialRing(QQ, names_in(value))
+            try:
+                numerator, denominator = read_rational_function(value, ring)
+            except ConversionError as reason:
+                raise ConversionError(f"{name!s:.60}: {reason}") from None
+            expressions[name] = numerator.as_expr() / denominator.as_expr()
+    parameters = set[str]().union(*map(occurring_names, expressions.values()))
+    return PolynomialMap.from_expressions(sorted(parameters, key=natural_key), expressions)
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, overload
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -58,7 +58,7 @@ from m2bridge.maps.locus import (
     known_orbits,
 )
 from m2bridge.maps.model import Model
-from m2bridge.maps.polynomial_map_model import Case, as_model
+from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model
 from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
@@ -81,21 +81,42 @@ MAX_LINEAR_ALGEBRA_SECONDS = 20.0
 """Seconds of linear algebra, before elimination has the rest of the time."""
 
 
-@computation
+@overload
+def singular_locus(
+    case: Ideal,
+    *,
+    field: CoefficientField = ...,
+    coordinates: str | None = ...,
+    method: SingularLocusMethod = ...,
+    ideals: bool = ...,
+    **options: Unpack[RunOptions],
+) -> IdealSingularLocus[Ideal]: ...
+@overload
 def singular_locus(
     case: Case,
+    *,
+    field: CoefficientField = ...,
+    coordinates: str | None = ...,
+    method: SingularLocusMethod = ...,
+    ideals: bool = ...,
+    **options: Unpack[RunOptions],
+) -> SingularLocus: ...
+@computation
+def singular_locus(
+    case: Case | Ideal,
     *,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
     method: SingularLocusMethod = "auto",
     ideals: bool = False,
     **options: Unpack[RunOptions],
-) -> SingularLocus:
-    """Compute the singular locus of the Zariski closure.
+) -> SingularLocus | IdealSingularLocus[Ideal]:
+    """Compute the singular locus of the Zariski closure, or of a variety.
 
     Parameters
     ----------
-    case : a model or a PolynomialMap
+    case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
+        Of an ideal this is ``ideal.singular_locus()``, by the Jacobian criterion.
     field : CoefficientField
         QQ, or a finite field, over which the map is taken.
     coordinates : str, optional
@@ -126,10 +147,12 @@ def singular_locus(
     -------
     SingularLocus
         With ``unfinished`` set, and the results found until then, if a limit was reached or orbits
-        remain undecided.
+        remain undecided. Of an ideal an IdealSingularLocus.
 
     Raises
     ------
+    InvalidCaseError
+        If the method is not for an ideal, or the field is not its field.
     MethodUnavailableError
         If the method does not apply to this case.
     ContradictionError
@@ -142,11 +165,16 @@ def singular_locus(
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
     >>> singular_locus(cusp).components[0].ideal.generators
     (y, x)
+    >>> singular_locus(ideal("y^2 - x^3")).components[0].ideal.generators
+    (y, x)
     """
     errors.check_choice("method", method, SingularLocusMethod)
     errors.check_flag("ideals", ideals)
     model = as_model(case, coordinates)
     model.check_field(field)
+    if isinstance(model, IdealModel):
+        model.check_method(method, ("auto", "all", "jacobian"))
+        return model.ideal.singular_locus()
     plan = _planned_methods(method, model, field)
     findings: list[LocusFindings] = []
     orbit_methods = model.orbit_methods()

@@ -163,7 +163,7 @@ def test_a_limit_is_a_number_of_seconds(timeout: object) -> None:
 @pytest.mark.parametrize("case", [3, "d=2", None, (2, 1)])
 def test_what_is_no_case_is_refused(case: object) -> None:
     for compute in (closure, dimension, singular_locus, as_model):
-        with pytest.raises(InvalidCaseError, match="must be a model or a PolynomialMap"):
+        with pytest.raises(InvalidCaseError, match="must be a model, a PolynomialMap"):
             compute(case)  # type: ignore[operator]
 
 

@@ -39,7 +39,7 @@ def test_an_unknown_kind_to_try_again_is_refused_in_python_as_on_the_command_lin
         ("workers", "2"),
         ("workers", 1.5),
         ("workers", True),
-        ("memory", "4G"),
+        ("memory", "much"),
         ("folder", 3),
         ("folder", __file__),
     ],

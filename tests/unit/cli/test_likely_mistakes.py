@@ -472,7 +472,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "numbers for a model": (
         lambda: closure((2, 1)),
-        "must be a model or a PolynomialMap, not a tuple",
+        "must be a model, a PolynomialMap, a mapping such as {'x': t**2} or an Ideal, not a tuple",
     ),  # type: ignore[arg-type]
 }
 
@@ -626,6 +626,7 @@ AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError WrongAnswerError Weights weights Store Task tasks
 CriticalPoints critical_points EDDegree ed_degree
+BatchError EngineError EngineNotFoundError EngineVersionError MethodUnavailableError
 """
 
 

@@ -325,8 +325,7 @@ def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
 
 @computation
 def cross_check_all_sizes(
-    statements: Sequence[Statement] = sharing_one_observation(REGISTRY),
-    **options: Unpack[RunOptions],
+    statements: Sequence[Statement] | None = None, **options: Unpack[RunOptions]
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
@@ -335,8 +334,8 @@ def cross_check_all_sizes(
 
     Parameters
     ----------
-    statements : sequence of Statement
-        At least one of them has a form for all sizes.
+    statements : sequence of Statement, optional
+        At least one of them has a form for all sizes; all that share one observation when left out.
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -359,6 +358,8 @@ def cross_check_all_sizes(
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
+    if statements is None:
+        statements = sharing_one_observation(REGISTRY)
     check_statements(statements)
     chosen, others = split_by_all_sizes_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
