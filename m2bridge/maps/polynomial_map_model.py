@@ -39,7 +39,7 @@ from m2bridge.algebra.ring import PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS, toml_files
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.parsing import occurring_names
-from m2bridge.convert.polynomial_text import names_in, read_rational_function
+from m2bridge.convert.polynomial_parser import names_in, read_rational_function
 from m2bridge.convert.short_forms import (
     NAME_THE_VARIABLES,
     check_numbers_of_fields,

@@ -472,7 +472,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "numbers for a model": (
         lambda: closure((2, 1)),
-        "must be a model, a PolynomialMap, a mapping such as {'x': t**2} or an Ideal, not a tuple",
+        "must be a model, a PolynomialMap, a mapping such as .* or an Ideal, not a tuple",
     ),  # type: ignore[arg-type]
 }
 
