@@ -304,6 +304,33 @@ def test_the_workflow_runs_the_lines_that_ci_runs() -> None:
     assert "bash .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("user", [0, 1000])
+def test_ci_names_what_it_skips_without_root_and_skips_nothing_as_root(
+    user: int, tmp_path: Path
+) -> None:
+    """Planted: the number of the user, and an apt-get that writes down what it is asked for."""
+    for name, line in (("id", f"echo {user}"), ("apt-get", f'echo "$@" >>{tmp_path}/asked')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    begin, end = script.index("is_root() {"), script.index('step "packages of the system"')
+    lines = f"""set -euo pipefail
+    PATH={tmp_path}:$PATH
+    {script[begin:end]}
+    provide "the proofs" no-such-program coq mathcomp
+    provide "a shell" sh dash
+    say_what_is_skipped"""
+    done = subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=True)
+    asked = tmp_path / "asked"
+    if user == 0:
+        assert done.stdout == ""
+        assert asked.read_text().splitlines()[-1].endswith("coq mathcomp")
+    else:
+        assert "  the proofs: it needs no-such-program, " in done.stdout
+        assert "a shell" not in done.stdout
+        assert not asked.exists()
+
+
 def test_commits_are_checked_as_ci_checks() -> None:
     (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))[
         "repos"
