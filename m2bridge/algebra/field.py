@@ -151,6 +151,13 @@ class IntegerCoefficients(CoefficientField):
     __repr__ = __str__
 
 
+def prime_coefficients(field: CoefficientField | str) -> CoefficientField:
+    """The coefficients as they are, or that a text such as ``"GF(7)"`` or ``"ZZ"`` names."""
+    if not isinstance(field, str):
+        return field
+    return ZZ if field.strip() == "ZZ" else CoefficientField.parse(field)
+
+
 def check_length_of_field(text: str) -> None:
     """Raise InvalidCaseError for the name of a field that is too long to be read."""
     if len(text) > MAX_FIELD_CHARS:

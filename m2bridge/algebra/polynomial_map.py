@@ -233,7 +233,7 @@ class PolynomialMap:
             prime=not relations,  # w*q − 1 alone generates a prime ideal
         )
 
-    def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
+    def target(self, *, field: CoefficientField | str = QQ) -> PolynomialRing:
         """Ring of polynomial functions on the target, over ``field``."""
         return PolynomialRing(field, self.coordinates)
 

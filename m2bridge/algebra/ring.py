@@ -44,7 +44,7 @@ from m2bridge.algebra.expressions import (
     symbol_name,
 )
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import CoefficientField, prime_coefficients
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
 from m2bridge.system import decimal
@@ -146,14 +146,15 @@ MAX_RING_VARIABLES = 20_000
 """Variables of a ring; each of SymPy's polynomials has one exponent for each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class PolynomialRing:
     """A polynomial ring over a :class:`CoefficientField`, or over ZZ, in graded reverse
     lexicographic order.
 
     Parameters
     ----------
-    field : CoefficientField
+    field : CoefficientField or str
+        Also by name: ``"QQ"``, ``"GF(7)"`` or ``"ZZ"``.
     variables : tuple of str
         Distinct names, in any alphabet. ``c_1_2`` is Macaulay2's doubly indexed ``c_(1,2)``.
 
@@ -175,15 +176,17 @@ class PolynomialRing:
     field: CoefficientField
     variables: tuple[str, ...]
 
-    def __post_init__(self) -> None:
+    def __init__(self, field: CoefficientField | str, variables: Sequence[str]) -> None:
         """Raise ConversionError unless the names of the variables can be distinguished."""
+        coefficients = prime_coefficients(field)
         check_kind(
-            "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
+            "field", coefficients, CoefficientField, "QQ, CoefficientField(p) or another field"
         )
-        check_kind("variables", self.variables, (tuple, list), "a tuple of names")
-        for name in self.variables:
+        check_kind("variables", variables, (tuple, list), "a tuple of names")
+        for name in variables:
             check_kind("variables", name, str, "a tuple of names")
-        object.__setattr__(self, "variables", tuple(self.variables))  # a list has no hash
+        object.__setattr__(self, "field", coefficients)
+        object.__setattr__(self, "variables", tuple(variables))  # a list has no hash
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
             raise ConversionError(

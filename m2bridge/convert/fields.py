@@ -137,6 +137,11 @@ def parse_coefficients(text: str) -> CoefficientField:
     return ZZ if text.strip() == "ZZ" else parse_field(text)
 
 
+def as_field(field: CoefficientField | str) -> CoefficientField:
+    """The coefficients that a caller names, as ``"GF(7)"``, or gives."""
+    return parse_coefficients(field) if isinstance(field, str) else field
+
+
 def _remove_spaces(text: str) -> str:
     """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them; refused if
     two words, which would become one, are separated by spaces only, as in ``QQ i``.

@@ -31,6 +31,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree
 from m2bridge.algebra.schur import Representation
 from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.convert.fields import as_field
 from m2bridge.convert.printing import (
     degree_summary,
     expression_text,
@@ -82,7 +83,7 @@ CLOSURE_PART = 0.75
 def closure(
     case: Case,
     *,
-    field: CoefficientField = QQ,
+    field: CoefficientField | str = QQ,
     coordinates: str | None = None,
     weights: str | None = None,
     strategy: Strategy = "auto",
@@ -101,8 +102,8 @@ def closure(
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
-    field : CoefficientField
-        QQ, or a finite field, over which the map is taken.
+    field : CoefficientField or str
+        QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.
     coordinates, weights : str, optional
         The names of the coordinates and of the parameters, for models that offer a choice.
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
@@ -159,6 +160,7 @@ def closure(
     >>> closure(cubic, strategy="multigraded").ideal.generators
     (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
+    field = as_field(field)
     model = as_model(case, coordinates, weights)
     if isinstance(model, IdealModel):
         raise errors.InvalidCaseError(
@@ -456,7 +458,7 @@ def read_closure(
 def image(
     polynomial_map: PolynomialMap | Mapping[str, Any],
     *,
-    field: CoefficientField = QQ,
+    field: CoefficientField | str = QQ,
     title: str = "",
     strategy: Strategy = "auto",
     max_degree: int | None = None,
@@ -508,6 +510,7 @@ def image(
         polynomial_map = map_of(polynomial_map)
     errors.check_kind("title", title, str, "text")
     title = printable(title)
+    field = as_field(field)
     # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):
         variety = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.convert.fields import as_field
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
     EngineNotFoundError,
@@ -227,7 +228,7 @@ def _agreement_text(result: Dimension) -> str | None:
 def dimension(
     case: Case | Ideal,
     *,
-    field: CoefficientField = QQ,
+    field: CoefficientField | str = QQ,
     coordinates: str | None = None,
     method: DimensionMethod = "auto",
     **options: Unpack[RunOptions],
@@ -239,8 +240,8 @@ def dimension(
     case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
         Of an ideal the dimension is the Krull dimension of the quotient ring, −1 for the unit
         ideal; ``ideal.dimension()`` returns this number alone.
-    field : CoefficientField
-        QQ, or a finite field, over which the map is taken.
+    field : CoefficientField or str
+        QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
@@ -279,6 +280,7 @@ def dimension(
     (3, 2)
     """
     check_choice("method", method, DimensionMethod)
+    field = as_field(field)
     model = as_model(case, coordinates)
     if isinstance(model, IdealModel):
         model.check_field(field)

@@ -26,6 +26,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_until_limit
+from m2bridge.convert.fields import as_field
 from m2bridge.convert.printing import (
     degree_summary,
     generator_lines,
@@ -85,7 +86,7 @@ MAX_LINEAR_ALGEBRA_SECONDS = 20.0
 def singular_locus(
     case: Ideal,
     *,
-    field: CoefficientField = ...,
+    field: CoefficientField | str = ...,
     coordinates: str | None = ...,
     method: SingularLocusMethod = ...,
     ideals: bool = ...,
@@ -95,7 +96,7 @@ def singular_locus(
 def singular_locus(
     case: Case,
     *,
-    field: CoefficientField = ...,
+    field: CoefficientField | str = ...,
     coordinates: str | None = ...,
     method: SingularLocusMethod = ...,
     ideals: bool = ...,
@@ -105,7 +106,7 @@ def singular_locus(
 def singular_locus(
     case: Case | Ideal,
     *,
-    field: CoefficientField = QQ,
+    field: CoefficientField | str = QQ,
     coordinates: str | None = None,
     method: SingularLocusMethod = "auto",
     ideals: bool = False,
@@ -117,8 +118,8 @@ def singular_locus(
     ----------
     case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
         Of an ideal this is ``ideal.singular_locus()``, by the Jacobian criterion.
-    field : CoefficientField
-        QQ, or a finite field, over which the map is taken.
+    field : CoefficientField or str
+        QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
@@ -170,6 +171,7 @@ def singular_locus(
     """
     errors.check_choice("method", method, SingularLocusMethod)
     errors.check_flag("ideals", ideals)
+    field = as_field(field)
     model = as_model(case, coordinates)
     model.check_field(field)
     if isinstance(model, IdealModel):
@@ -199,7 +201,7 @@ def singular_locus(
 def projective_singular_locus(
     case: Case,
     *,
-    field: CoefficientField = QQ,
+    field: CoefficientField | str = QQ,
     coordinates: str | None = None,
     method: Literal["auto", "jacobian"] = "auto",
     **options: Unpack[RunOptions],
@@ -213,8 +215,8 @@ def projective_singular_locus(
     Parameters
     ----------
     case : a model or a PolynomialMap
-    field : CoefficientField
-        QQ, or a finite field, over which the map is taken.
+    field : CoefficientField or str
+        QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
     method : {"auto", "jacobian"}
@@ -228,6 +230,7 @@ def projective_singular_locus(
     TimeLimitError
         If the ideal of the closure is not found since a limit was reached.
     """
+    field = as_field(field)
     model = as_model(case, coordinates)
     model.check_field(field)
     variety = closure(model, field=field)
