@@ -2,18 +2,21 @@
 
 The value that a statement predicts, the hypotheses under which it does, and the orbits that it is
 about are texts in a small part of Python's language: integers, True and False, names of numbers,
-``+ - * // **``, ``min`` and ``max``, comparisons, ``and``, ``or``, ``not``, and ``… if … else …``.
-A text is parsed by ``ast`` and read by the functions here; nothing is executed. Maker and checker
-read the same texts. Numbers for names are integers, or polynomials with integer coefficients where
-the text only adds and multiplies.
+``+ - * // **``, ``min`` and ``max``, ``comb`` for binomial coefficients, comparisons, ``and``,
+``or``, ``not``, and ``… if … else …``. ``//`` stands only where it leaves no remainder. A text is
+parsed by ``ast`` and read by the functions here; nothing is executed. Maker and checker read the
+same texts. Numbers for names are integers, or polynomials with integer coefficients where the text
+only adds and multiplies, or divides by a factor.
 
-``isl`` writes a condition in the language of the integer set library.
+``CaseNumbers`` are what the names stand for. ``isl`` writes a condition or a formula in the
+language of the integer set library.
 """
 
 import ast
 import operator
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import comb
 from typing import Any
 
 NumbersByName = Mapping[str, Any]
@@ -34,7 +37,7 @@ COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "comb": comb}
 IN_ISL = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -47,6 +50,19 @@ IN_ISL = {
     ast.GtE: ">=",
 }
 """The signs that isl has, too."""
+
+
+class CaseNumbers(dict[str, Any]):
+    """The numbers of a case by name, each computed where a text first asks for it."""
+
+    def __init__(self, case: Any, functions: Mapping[str, Callable[[Any], Any]]) -> None:
+        super().__init__()
+        self._case = case
+        self._functions = functions
+
+    def __missing__(self, name: str) -> Any:
+        number = self[name] = self._functions[name](self._case)
+        return number
 
 
 def value(text: str, numbers: NumbersByName) -> Any:
@@ -71,7 +87,7 @@ def pieces(text: str) -> list[tuple[str, str]]:
 
 
 def isl(text: str, replacements: Mapping[str, str] | None = None) -> str:
-    """A condition in the language of isl, with texts in place of some names."""
+    """A condition or formula in the language of isl, with texts in place of some names."""
     return _isl(_tree(text), replacements or {})
 
 
@@ -117,7 +133,7 @@ def _compile(node: ast.expr) -> Callable[[NumbersByName], Any]:
             return _compile_comparison(ops, [_compile(side) for side in (left, *others)])
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
             function, parts = FUNCTIONS[name], [_compile(argument) for argument in arguments]
-            return lambda numbers: function([part(numbers) for part in parts])
+            return lambda numbers: function(*(part(numbers) for part in parts))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             condition, first, second = _compile(test), _compile(body), _compile(orelse)
             return lambda numbers: first(numbers) if condition(numbers) else second(numbers)
@@ -158,6 +174,8 @@ def _isl(node: ast.expr, replacements: Mapping[str, str]) -> str:
             return replacements.get(name, name)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in IN_ISL:
             return f"({write(left)} {IN_ISL[type(op)]} {write(right)})"
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=ast.Constant(value=int() as divisor)):
+            return f"(1/{divisor} * {write(left)})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return f"not ({write(operand)})"
         case ast.BoolOp(op=op, values=values):
@@ -167,6 +185,6 @@ def _isl(node: ast.expr, replacements: Mapping[str, str]) -> str:
             signs = [IN_ISL[type(op)] for op in ops]
             links = [f"{sign} {write(side)}" for sign, side in zip(signs, others, strict=True)]
             return " ".join([write(left), *links])
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
+        case ast.Call(func=ast.Name(id="min" | "max" as name), args=arguments, keywords=[]):
             return f"{name}({', '.join(map(write, arguments))})"
     raise ValueError(f"isl has no {ast.unparse(node)}")

@@ -13,11 +13,15 @@ certificates that contain them can still be verified.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from m2bridge.certificates import conditions
+from m2bridge.certificates.conditions import NumbersByName
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,23 @@ class Words:
     printed: tuple[str, ...] | None = None
     orbits: str = ""  # the condition for an orbit to be one that it is about; empty: the whole
     value: str = ""  # the value that it predicts; empty if that is no formula
+    each_layer: str = ""  # what each layer of a network adds to this value
+    # the hypotheses without which the value has no meaning; None for all of them
+    meaning: tuple[str, ...] | None = None
     # for all sizes, the observable as yes or no, of which the statement says yes
     as_property: str = ""
 
 
-_FORMULAS = ("version", "assumes", "printed", "orbits", "value", "as_property")
+_FORMULAS = (
+    "version",
+    "assumes",
+    "printed",
+    "orbits",
+    "value",
+    "each_layer",
+    "meaning",
+    "as_property",
+)
 """The fields of Words that are not fields of a ``Statement``."""
 
 
@@ -66,6 +82,28 @@ class Wording:
     def about(self, key: str) -> tuple[Words, ...]:
         """Return the statements with this key, in their present words, in the order of the file."""
         return tuple(words for words in self.statements if words.key == key)
+
+    def failing(self, names: Iterable[str], numbers: NumbersByName) -> list[str]:
+        """Return which of these hypotheses fail for a case, in words with its numbers."""
+        failing = [name for name in names if not conditions.value(self.conditions[name], numbers)]
+        # placeholders in the words become numbers of the case
+        return [
+            _PLACEHOLDER.sub(lambda match: str(numbers[match["name"]]), self.hypotheses[name])
+            for name in failing
+        ]
+
+    def predicted(self, words: Words, numbers: dict[str, Any]) -> Any:
+        """Return what a statement predicts of a case with these numbers, of which ``layers`` has
+        the numbers of each layer; ``None`` where the prediction has no meaning.
+        """
+        meaning = words.assumes if words.meaning is None else words.meaning
+        if self.failing(meaning, numbers):
+            return None
+        predicted = conditions.value(words.value, numbers)
+        if words.each_layer:
+            for layer in numbers["layers"]:
+                predicted += conditions.value(words.each_layer, ChainMap(layer, numbers))
+        return predicted
 
     def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
         """Return the statements with this key, each in the version whose words are in ``answer``.
@@ -197,7 +235,7 @@ def _of_data(data: Mapping[str, Any]) -> Wording:
 def _words(fields: Mapping[str, Any]) -> Words:
     """Return a statement from its fields in the file, with tuples in place of lists."""
     frozen: dict[str, Any] = dict(fields)
-    for name in ("assumes", "printed"):
+    for name in ("assumes", "printed", "meaning"):
         if name in fields:
             frozen[name] = tuple(fields[name])
     return Words(**frozen)

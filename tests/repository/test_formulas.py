@@ -125,8 +125,8 @@ def words_of(path: Path) -> dict[str, Any]:
     """A file of words without the formulas for programs beside them."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     content.pop("conditions", None)
-    for statement in content.get("statements", ()):
-        for formula in ("orbits", "value"):
+    for statement in (*content.get("statements", ()), *content.get("former", ())):
+        for formula in ("orbits", "value", "each_layer"):
             statement.pop(formula, None)
     return content
 

@@ -12,7 +12,8 @@ dimension, and the number of weights up to rescaling, an upper bound; the degree
 the last difference of its Hilbert function. Of one fibre for each type of zeros, over random
 filters that are drawn for each check, all points are found: filters with moved zeros have the same
 function, the differential is injective there, so that they are reduced points of the fibre, and
-Gröbner bases over QQ find no further points. Predictions of the statements, and verdicts.
+Gröbner bases over QQ find no further points. The formulas of statements are in words.toml, which
+the program reads, too.
 
 *Taken on trust*: these theorems, and FLINT's ranks and Gröbner bases.
 
@@ -32,6 +33,7 @@ from operator import add, mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
@@ -329,18 +331,29 @@ def _power(neuron: Polynomial, degree: int) -> Polynomial:
 # Predictions.
 
 
-def stated_degree(sizes: Sizes, degree: int) -> int:
-    """The stated degree (Σ(k_i − 1))! ∏ r^((L − i)(k_i − 1))/(k_i − 1)!.
-
-    It is multiplied up from the last filter on, whose power of r is r^0.
-    """
-    stated = 1
+def multinomial(sizes: Sizes) -> int:
+    """The multinomial coefficient of the numbers k_i − 1: a product of binomial coefficients."""
+    coefficient = 1
     partial_sum = 0
-    for exponent, size in enumerate(reversed(sizes)):
+    for size in sizes:
         partial_sum += size - 1
-        # the multinomial coefficient is the product of such binomial coefficients
-        stated *= comb(partial_sum, size - 1) * degree ** (exponent * (size - 1))
-    return stated
+        coefficient *= comb(partial_sum, size - 1)
+    return coefficient
+
+
+def exponent_of_degree(sizes: Sizes) -> int:
+    """The exponent Σ (L − i)(k_i − 1) of r in the degree, from the last filter on."""
+    return sum(i * (size - 1) for i, size in enumerate(reversed(sizes)))
+
+
+# The numbers of a network, its filter sizes and its degree, by their names in words.toml.
+NUMBERS: dict[str, Callable[[tuple[Sizes, int]], int]] = {
+    "L": lambda network: len(network[0]),
+    "k": lambda network: sum(network[0]),
+    "r": lambda network: network[1],
+    "exponent": lambda network: exponent_of_degree(network[0]),
+    "multinomial": lambda network: multinomial(network[0]),
+}
 
 
 def stated_fibres(sizes: Sizes) -> list[int] | None:
@@ -364,6 +377,13 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
         filters_with_zeros = sum(e_i > 0 for e_i in e)
         stated.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
     return stated
+
+
+# The predictions that are no formula, by the key of the statement.
+PREDICTED: dict[str, Callable[[Sizes], list[int] | None]] = {
+    "fibres": stated_fibres,
+    "singular": stated_singular,
+}
 
 
 # The content of certificates.
@@ -431,27 +451,24 @@ def expected(certificate: Certificate) -> Content:
             numbers.append(is_singular if question == "singular" else length)
         # by the name of the one method that finds these numbers
         observed = {"lengths_of_fibres": numbers}
-    predicted = PREDICTIONS[question](sizes, degree)
-    hypothesis = None
-    if question != "dimension" and degree == 1:
-        hypothesis = WORDS.hypotheses["nonlinear"]
     listed = WORDS.listed(question, certificate.answer)
-    verdicts = [
-        global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=observed)
-        for words in listed
-    ]
+    named = CaseNumbers((sizes, degree), NUMBERS)
+    verdicts = []
+    for words in listed:
+        predict = PREDICTED.get(question)
+        verdict = global_verdict(
+            words,
+            hypothesis=next(iter(WORDS.failing(words.assumes, named)), None),
+            predicted=predict(sizes) if predict else WORDS.predicted(words, named),
+            observed=observed,
+        )
+        verdicts.append(verdict)
     return statements(WORDS, listed, verdicts, evidence)
 
 
-PREDICTIONS: dict[str, Callable[[Sizes, int], Any]] = {
-    "dimension": lambda sizes, _: upper_bound(sizes),
-    "degree": stated_degree,
-    "fibres": lambda sizes, _: stated_fibres(sizes),
-    "singular": lambda sizes, _: stated_singular(sizes),
-}
 CHECKER = FamilyChecker(
     family="convolutional-network",
     name=name,
-    questions=dict.fromkeys(PREDICTIONS, expected),
+    questions={words.key: expected for words in WORDS.statements},
     wordings=(WORDS,),
 )

@@ -16,7 +16,7 @@ from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from m2bridge.families.convolutional_network.shape import FilterSizes
-from m2bridge.families.convolutional_network.statements import STATEMENTS, stated_dimension
+from m2bridge.families.convolutional_network.statements import STATEMENTS, WORDS, StatedNumber
 from m2bridge.maps.model import Expectation, PolarData
 from m2bridge.statements.statement import Statement
 
@@ -91,6 +91,7 @@ class ConvolutionalNetwork(FilterSizes):
     def expectations(self) -> tuple[Expectation, ...]:
         """Return one expectation: the dimension by the formula, which is stated for all sizes."""
         source = "Σ k_i − (L − 1) (docs/convolutional-networks.md)"
+        stated_dimension = StatedNumber(WORDS.words("dimension", ""))
         return (Expectation(stated_dimension(self), source),)
 
     def polar_theorem(self) -> PolarData | None:

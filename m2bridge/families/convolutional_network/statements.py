@@ -1,7 +1,8 @@
 """The statements about convolutional networks: predictions and hypotheses.
 
-The words are in ``words.toml``. Predictions are formulas in the numbers of a network; nothing is
-computed from its functions.
+Words, hypotheses and formulas are in ``words.toml``, which the checker reads, too; here are the
+numbers of a network by their names in formulas, and the predictions that are lists, one number for
+each type of zeros. Nothing is computed from the functions of a network.
 
 Notation: a network has L filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
 that of the set of its functions. A *type of zeros* is the pair (e, P): filter i has e_i zeros at
@@ -11,30 +12,56 @@ types to predict a number for each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import factorial, prod
+from operator import attrgetter
 from pathlib import Path
 
-from m2bridge.certificates.wording import wording
+from m2bridge.certificates.conditions import CaseNumbers
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
 from m2bridge.statements.statement import GlobalStatement, Numbers, Statement
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 
-def stated_dimension(network: FilterSizes) -> int:
-    """Predict the dimension Σ k_i − (L − 1): the weights up to rescaling."""
-    return sum(network.filters) - (len(network.filters) - 1)
+NUMBERS: dict[str, Callable[[FilterSizes], int]] = {
+    "L": lambda network: len(network.filters),
+    "k": lambda network: sum(network.filters),
+    "r": attrgetter("degree"),
+    "exponent": lambda network: sum(
+        (len(network.filters) - i) * (size - 1) for i, size in enumerate(network.filters, 1)
+    ),
+    "multinomial": lambda network: (
+        factorial(sum(network.filters) - len(network.filters))
+        // prod(factorial(size - 1) for size in network.filters)
+    ),
+}
+"""The numbers of a network by their names in ``words.toml``."""
 
 
-def stated_degree(network: FilterSizes) -> int:
-    """Predict the degree of the closure: (Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
-    L = len(network.filters)
-    # the exponent of r in the product
-    exponent = sum((L - i) * (size - 1) for i, size in enumerate(network.filters, 1))
-    multinomial = factorial(sum(network.filters) - L)
-    multinomial //= prod(factorial(size - 1) for size in network.filters)
-    degree: int = multinomial * network.degree**exponent
-    return degree
+@dataclass(frozen=True, slots=True)
+class FilterHypotheses:
+    """Hypotheses by their names in ``words.toml``."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, network: FilterSizes) -> str:
+        """Return the first hypothesis that fails, in words; empty if all hold."""
+        return next(iter(WORDS.failing(self.names, CaseNumbers(network, NUMBERS))), "")
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNumber:
+    """A number that a statement predicts by its formula in ``words.toml``."""
+
+    words: Words
+
+    def __call__(self, network: FilterSizes) -> int:
+        """Return the number."""
+        number: int = WORDS.predicted(self.words, CaseNumbers(network, NUMBERS))
+        return number
 
 
 def stated_fibres(network: FilterSizes) -> Numbers | None:
@@ -84,27 +111,20 @@ def opposite_zeros(zeros: ZeroType) -> bool:
     return False
 
 
-def nowhere_fails(network: FilterSizes) -> str:
-    """Return the empty text for every network: the statement has no hypothesis."""
-    return ""
+PREDICTED: dict[str, Callable[[FilterSizes], Numbers | None]] = {
+    "fibres": stated_fibres,
+    "singular": stated_singular,
+}
+"""The predictions that are no formula, by the key of the statement."""
 
 
-def failed_hypothesis(network: FilterSizes) -> str:
-    """Return the hypothesis r ≥ 2 in words if it fails; an empty text if it holds."""
-    return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
+def _statement(words: Words) -> Statement:
+    """Return the statement with these words."""
+    return GlobalStatement(
+        **WORDS.fields(words.key, words.part),
+        predict=PREDICTED.get(words.key, StatedNumber(words)),
+        hypotheses=FilterHypotheses(words.assumes),
+    )
 
 
-STATEMENTS: tuple[Statement, ...] = (
-    GlobalStatement(
-        **WORDS.fields("dimension", ""), predict=stated_dimension, hypotheses=nowhere_fails
-    ),
-    GlobalStatement(
-        **WORDS.fields("degree", ""), predict=stated_degree, hypotheses=failed_hypothesis
-    ),
-    GlobalStatement(
-        **WORDS.fields("fibres", ""), predict=stated_fibres, hypotheses=failed_hypothesis
-    ),
-    GlobalStatement(
-        **WORDS.fields("singular", ""), predict=stated_singular, hypotheses=failed_hypothesis
-    ),
-)
+STATEMENTS: tuple[Statement, ...] = tuple(map(_statement, WORDS.statements))

@@ -5,7 +5,8 @@ differential of the map from weights to functions at general weights ("Lower bou
 docs/polynomial-networks.md); it is at most each of ten numbers (theorem-network-bounds there).
 
 *Checked here*: the rank at one point modulo a prime, which is a lower bound, and the least of the
-ten numbers, from formulas of its own. Where they meet this is the dimension. Release 1.0 had fewer
+ten numbers, from formulas of its own. Where they meet this is the dimension. The formula of the
+statements is in words.toml, which the program reads, too. Release 1.0 had fewer
 bounds, and the least of them is accepted as the upper bound, too.
 
 *Taken on trust*: the two facts above, and FLINT's ranks modulo a prime.
@@ -26,6 +27,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
@@ -74,14 +76,6 @@ def _weight_count(widths: Sequence[int]) -> int:
     return sum(before * after for before, after in pairwise(widths))
 
 
-def expected_dimension(widths: Widths, degree: int) -> int:
-    """The lesser of bounds 1 and 2: weights less hidden neurons, each of which can be scaled
-    without changing φ, and the number of coordinates.
-    """
-    hidden_neurons = sum(widths[1:-1])
-    return min(_weight_count(widths) - hidden_neurons, _bound_by_coordinates(widths, degree))
-
-
 def _bound_by_coordinates(widths: Widths, degree: int) -> int:
     """Bound 2, the number of coefficients of d_l forms of degree D in d_0 variables; or only D, if
     d_0 > 1 and D exceeds the number of weights.
@@ -122,8 +116,10 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
-    # bounds 1 and 2
-    yield expected_dimension(widths, degree)
+    # bound 1: each hidden neuron can be scaled without changing φ
+    yield _weight_count(widths) - sum(widths[1:-1])
+    # bound 2
+    yield _bound_by_coordinates(widths, degree)
     # bound 5: W_1 has rank at most d_1, so that a function factors through a quotient of K^(d_0) of
     # dimension d_1, by a subspace of the kernel of W_1; such quotients form a Grassmannian
     if first_hidden < inputs:
@@ -294,6 +290,21 @@ def _dot(row: Sequence[int], column: Sequence[int]) -> int:
     return product
 
 
+# The numbers of a network, its widths and its degree, by their names in words.toml; the activations
+# of certificates are powers.
+NUMBERS: dict[str, Callable[[tuple[Widths, int]], int]] = {
+    "l": lambda network: len(network[0]) - 1,
+    "r": lambda network: network[1],
+    "power": lambda network: True,
+    "n": lambda network: network[0][0],
+    "e": lambda network: network[0][-1],
+    "least": lambda network: min(network[0]),
+    "greatest": lambda network: max(network[0]),
+    "weights": lambda network: _weight_count(network[0]),
+    "neurons": lambda network: sum(network[0][1:-1]),
+}
+
+
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension, known if a rank is the upper bound; a
     rank above a bound refutes a proof or a program, and no certificate.
@@ -311,20 +322,19 @@ def expected(certificate: Certificate) -> Content:
         message = f"widths {widths}, degree {degree}: a rank {lower} above the bound {upper}"
         raise ContradictionError(message)
     dimension = upper if lower == upper else None
-    predicted = expected_dimension(widths, degree)
+    numbers = CaseNumbers((widths, degree), NUMBERS)
     verdicts = []
     # all statements with this key, each in the words of the certificate
     statements_in_words = WORDS.listed("expected-dimension", certificate.answer)
     for words in statements_in_words:
-        failing = None  # the first hypothesis that fails, in words
-        if degree == 1:
-            failing = WORDS.hypotheses["nonlinear"]
-        # the statement in general has no part
-        elif words.part != "" and len(set(widths)) > 1:
-            failing = WORDS.hypotheses["equal-widths"]
-        verdicts.append(
-            global_verdict(words, hypothesis=failing, predicted=predicted, observed=dimension)
+        failing = WORDS.failing(words.assumes, numbers)
+        verdict = global_verdict(
+            words,
+            hypothesis=next(iter(failing), None),
+            predicted=WORDS.predicted(words, numbers),
+            observed=dimension,
         )
+        verdicts.append(verdict)
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
     return statements(WORDS, statements_in_words, verdicts, evidence)
 

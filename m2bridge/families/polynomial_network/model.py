@@ -1,7 +1,7 @@
 """Polynomial neural networks as models: sizes, coordinates, and statements.
 
 They are differentiated without expansion, so that dimensions need no coordinates. Upper bounds are
-in ``bounds``; what the program says here is checked by ``checker``, which shares the words only.
+in ``bounds``; what the program says here is checked by ``checker``, which shares the statements.
 
 Notation: a network φ has l layers, widths d_0, …, d_l and the activation degree r. Layer i maps its
 inputs y_{i−1} to z_i = W_i y_{i−1}, and r-th powers of the entries of z_i are the inputs y_i of the
@@ -12,15 +12,16 @@ matrix row by row. A *covector* g on a vector z stands for the linear form ⟨g,
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from operator import mul
+from operator import attrgetter, mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.certificates.wording import wording
+from m2bridge.certificates.conditions import CaseNumbers
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.base import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
@@ -372,18 +373,18 @@ def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> P
     return PolynomialMap(source, outputs, images)
 
 
-def expected_dimension(network: PolynomialNetwork) -> int | None:
-    """Return the lesser of two upper bounds: weights up to scalings, and coordinates; ``None`` for
-    an activation that is not a power.
-    """
-    if not network.has_power_activation:
-        return None
-    weights = network.parameter_count - sum(network.widths[1:-1])
-    # A form of degree D in two or more variables has more than D coefficients. So there are more of
-    # them than weights, and they are not counted: the number may have very many digits.
-    if network.input_count > 1 and network.function_degree > weights:
-        return weights
-    return min(weights, network.coordinate_count)
+NUMBERS: dict[str, Callable[[PolynomialNetwork], int]] = {
+    "l": lambda network: len(network.widths) - 1,
+    "r": attrgetter("degree"),
+    "power": attrgetter("has_power_activation"),
+    "n": attrgetter("input_count"),
+    "e": attrgetter("output_count"),
+    "least": lambda network: min(network.widths),
+    "greatest": lambda network: max(network.widths),
+    "weights": attrgetter("parameter_count"),
+    "neurons": lambda network: sum(network.widths[1:-1]),
+}
+"""The numbers of a network by their names in ``words.toml``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,22 +395,28 @@ class Hypotheses:
 
     def __call__(self, network: PolynomialNetwork) -> str:
         """Return the first hypothesis that fails, in words; empty if all hold."""
-        holds = {
-            "power": network.has_power_activation,
-            "nonlinear": network.degree >= 2,
-            "equal-widths": len(set(network.widths)) == 1,
-        }
-        failing = (WORDS.hypotheses[name] for name in self.names if not holds[name])
-        return next(failing, "")
+        return next(iter(WORDS.failing(self.names, CaseNumbers(network, NUMBERS))), "")
 
 
-def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
-    """Return the statement on the expected dimension with this part and these hypotheses."""
-    words = WORDS.fields("expected-dimension", part)
-    return GlobalStatement(**words, predict=expected_dimension, hypotheses=Hypotheses(hypotheses))
+@dataclass(frozen=True, slots=True)
+class ExpectedDimension:
+    """The lesser of two upper bounds, weights up to scalings and coordinates, by ``words.toml``."""
+
+    words: Words
+
+    def __call__(self, network: PolynomialNetwork) -> int | None:
+        """Return it; ``None`` for an activation that is not a power."""
+        expected: int | None = WORDS.predicted(self.words, CaseNumbers(network, NUMBERS))
+        return expected
 
 
-STATEMENTS = (
-    _about_dimension("", "power", "nonlinear"),
-    _about_dimension("equal widths", "power", "nonlinear", "equal-widths"),
+expected_dimension = ExpectedDimension(WORDS.words("expected-dimension", ""))
+
+STATEMENTS: tuple[GlobalStatement[PolynomialNetwork], ...] = tuple(
+    GlobalStatement(
+        **WORDS.fields(words.key, words.part),
+        predict=ExpectedDimension(words),
+        hypotheses=Hypotheses(words.assumes),
+    )
+    for words in WORDS.statements
 )

@@ -5,7 +5,8 @@ always is (lemma-kernel), and the dimension is a sum with a summand for each lay
 
 *Checked here*: the identities of one layer on which lemma-kernel rests, the ranks of all blocks of
 few layers as a check of the whole lemma, the summands of lemma-layers by dimensions of
-Grassmannians, without isl, and for small networks that a statement says what is counted.
+Grassmannians, without isl, and that these and the dimensions of small networks are what the
+formulas of a statement say.
 
 *Taken on trust*: the steps of these proofs around the identities, the upper bounds, and that the
 hypotheses say of all networks what they say of small ones ("All sizes at once" there).
@@ -25,6 +26,7 @@ from itertools import product as tuples
 from pathlib import Path
 from typing import Any
 
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, only_case
@@ -45,16 +47,20 @@ from m2bridge.families.deep_attention.checker.predictions import (
 WORDS = wording(Path(__file__).parent / "words.toml")
 NAME = "deep-attention-all-sizes"
 
-# By the key of a statement the name, in words.toml, of the lemmas on which a verdict on it rests.
+
+def _kind(words: Words) -> str:
+    """The name, in words.toml, of the lemmas on which a verdict on a statement rests."""
+    if words.observable != "dimension":
+        return words.observable
+    return "softmax" if "softmax" in words.assumes else "lightning"
+
+
+# The kinds of the statements that are decided for all sizes, by their keys.
 KINDS = {
-    "3.5": "virtual_weights",
-    "V": "virtual_weights",
-    "3.6": "normal_form",
-    "3.8": "lightning",
-    "3.9": "softmax",
-    "3.10": "softmax",
-    "L": "lightning",
-    "S": "softmax",
+    words.key: _kind(words)
+    for words in predictions.WORDS.statements
+    if "plain" in words.assumes
+    and words.observable in ("virtual_weights", "normal_form", "dimension")
 }
 
 Json = dict[str, Any]
@@ -178,37 +184,53 @@ def _normal_form() -> bool:
 # What each layer adds to the dimension.
 
 
-def sums_agree() -> bool:
-    """Whether the formulas of lemma-layers and of the statements are the counted dimensions, as
+def sums_agree(words: Words) -> bool:
+    """Whether M and each layer add to a dimension what the formulas of a statement say, as
     polynomials.
 
     A layer extends the space of dimension s, which the layers after it span with M, to one of
     dimension u in K^n, by the rows and columns of a matrix of rank x. It is *free* if they are
     independent, u = s + 2x, and otherwise *fills* a space of some given dimension u; the first
-    layer fills the whole space, u = n.
+    layer fills the whole space, u = n. If all hidden widths are one, r, the space does not grow.
     """
-    n, r, s, x, u, e = ring(6).gens()
-    counted_and_stated = [
-        # Where the whole matrix counts: a free layer, or the first one, adds the dimension of all
-        # n × n matrices of rank x, n² − (n − x)² = x(2n − x).
-        (_count_with_matrix(n, s, x, s + 2 * x), x * (2 * n - x)),
-        (_count_with_matrix(n, s, x, n), x * (2 * n - x)),
-        # it fills a space of dimension u
-        (_count_with_matrix(n, s, x, u), (u - s) * (n - u) + x * (2 * u - x)),
-        # hidden layers of one width r: the space does not grow
-        (_count_with_matrix(n, r, x, r), x * (2 * r - x)),
-        # Where only the quadratic form counts: in a free layer it has rank 2x.
-        (_twice_count_with_form(n, s, 2 * x, s + 2 * x), 2 * x * (2 * n - 2 * x + 1)),
-        # M has rank s; or it has full rank, n columns of it or e rows being independent
-        (_count_of_M(n, s, e), s * (n + e - s)),
-        (_count_of_M(n, n, e), n * e),
-        (_count_of_M(n, e, e), n * e),
-    ]
-    # where the layer fills a space of dimension u, the form has rank 2x, or the full rank u
-    for y in (2 * x, u):
-        stated = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
-        counted_and_stated.append((_twice_count_with_form(n, s, y, u), stated))
-    return all(counted == stated for counted, stated in counted_and_stated)
+    # twice variables, so that halves in formulas are polynomials with integer coefficients
+    n, r, s, x, u, e = (2 * variable for variable in ring(6).gens())
+    # the number l of layers, and the rank of M, which is full where no hidden width bounds it
+    ends = [(1, n), (1, e)]
+    if "single-layer" not in words.assumes:
+        ends.append((2, s))
+    for layers, rank in ends:
+        of_network = {"n": n, "e": e, "m": rank, "delta": rank, "l": layers}
+        if conditions.value(words.value, of_network) != _count_of_M(n, rank, e):
+            return False
+    # what a layer extends, to what, and the width before it
+    spaces = [(s, n, n)]
+    if "bottleneck" in words.assumes:
+        spaces.append((r, r, r))
+    elif "single-layer" not in words.assumes:
+        spaces += [(s, s + 2 * x, r), (s, u, r)]
+    for (before, after, width), (t, p) in tuples(spaces, ((1, 0), (2, 0), (2, 1))):
+        # these layers are excluded
+        if t == 1 and "several-tokens" in words.assumes:
+            continue
+        if p == 1 and "ranks-above-one" in words.assumes:
+            continue
+        names = {"n": n, "s": before, "u": after, "d": width, "alpha": x, "rank": x, "t": t, "p": p}
+        whole = KINDS[words.key] != "lightning" or (t, p) == (2, 0)
+        # a quadratic form has rank 2x, or the full rank
+        for rho in (2 * x, after):
+            if whole:
+                count = _count_with_matrix(n, before, x, after)
+            else:
+                count = _twice_count_with_form(n, before, rho, after) // 2
+            if KINDS[words.key] == "softmax" and t == 1:
+                count = 0 * n
+            if KINDS[words.key] == "lightning":
+                # the scaling of its matrix
+                count -= 1
+            if conditions.value(words.each_layer, names | {"rho": rho}) != count:
+                return False
+    return True
 
 
 def _count_with_matrix(n: Any, s: Any, x: Any, u: Any) -> Any:
@@ -237,17 +259,18 @@ def _count_of_M(n: Any, s: Any, e: Any) -> Any:
 
 @cache
 def content(words: Words) -> Content:
-    """The content of a certificate on the statement in these words; its verdict is always
-    CONFIRMED, because anything else is a ContradictionError of one of the checks below.
+    """The content of a certificate on the statement in these words; ContradictionError if its
+    formulas are not what is counted, and no small network refutes it.
     """
-    if not sums_agree():
+    counterexample, outside = _examples(words)
+    if counterexample is None and words.observable != "normal_form" and not sums_agree(words):
         raise ContradictionError("the number of a layer is not the stated one")
     verdict: Json = {
         "text": words.text,
         "source": words.source,
-        "verdict": "CONFIRMED",
-        "counterexample": None,
-        "outside": _needed_hypotheses(words),
+        "verdict": "CONFIRMED" if counterexample is None else "REFUTED",
+        "counterexample": counterexample,
+        "outside": outside,
     }
     evidence = _evidence_of_the_lemma()
     lemmas = WORDS.trusted[KINDS[words.key]]
@@ -289,37 +312,36 @@ def _block(network: Network) -> Json:
     return {"network": network.key, "columns": columns, "rank": rank}
 
 
-def _needed_hypotheses(words: Words) -> list[Json]:
-    """For each hypothesis of a statement the first small network which shows that it is needed:
-    only that hypothesis fails, and the dimension, found by the upper bound and then by ranks, is
-    not the stated number.
-
-    ContradictionError if a small network satisfies all hypotheses and has another dimension.
+def _examples(words: Words) -> tuple[Json | None, list[Json]]:
+    """The first small network that refutes a statement; if there is none, for each hypothesis the
+    first one which shows that it is needed: only that hypothesis fails, and the dimension, found by
+    the upper bound and then by ranks, is not the stated number.
     """
     # an identity of matrices of all sizes, with which no dimension is compared
     if words.observable == "normal_form":
-        return []
+        return None, []
     examples: dict[str, Json] = {}
     for network in _small_networks(softmax=KINDS[words.key] == "softmax"):
-        stated = prediction(network, words.key, words.part)
+        stated = prediction(network, words)
         dimension = upper_bound(network)
         if words.observable == "virtual_weights":
             dimension = virtual_weights_dimension(network, whole=network.depth)
         # None says that the statement has no meaning for the network
         if stated is None or stated == dimension:
             continue
-        failing = hypotheses(network, words.key, words.part)
-        if not failing:
-            raise ContradictionError(
-                f"{words.key} says {stated} for {network.key}, and the dimension is {dimension}"
-            )
+        failing = hypotheses(network, words)
         # the words of a hypothesis continue, after a semicolon, with the numbers of the network
-        hypothesis, *_ = failing[0].split(";")
-        if len(failing) == 1 and hypothesis not in examples:
-            computed, _ = observe(network, words.observable)
-            example = {"hypothesis": failing[0], "network": network.key}
-            examples[hypothesis] = example | {"computed": computed, "stated": stated}
-    return list(examples.values())
+        hypothesis = failing[0].split(";")[0] if failing else ""
+        if len(failing) > 1 or hypothesis in examples:
+            continue
+        computed, _ = observe(network, words.observable)
+        if computed != dimension:
+            raise ContradictionError(f"{network.key}: {computed} by ranks, bounded by {dimension}")
+        example = {"network": network.key, "computed": computed, "stated": stated}
+        if not failing:
+            return example, []
+        examples[hypothesis] = {"hypothesis": failing[0]} | example
+    return None, list(examples.values())
 
 
 @cache

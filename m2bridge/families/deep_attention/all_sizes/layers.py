@@ -13,10 +13,11 @@ and those of a *layer* k
 *Pieces* of a function on these variables are pairs (condition, formula) of texts for isl: the
 number is given by the formula where the condition holds; the conditions exclude each other.
 
-First the dimensions that are counted, then the predictions of statements. Then the action of one
-layer on two tokens in a plane, as identities of polynomials: with "one block decides" they are all
-that the dimension for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source:
-Verdoolaege, *isl: An Integer Set Library for the Polyhedral Model*, ICMS 2010.
+First the dimensions that are counted, then the predictions of statements, by their formulas in the
+``words.toml`` of the family. Then the action of one layer on two tokens in a plane, as identities
+of polynomials: with "one block decides" they are all that the dimension for any number of layers
+needs (docs/deep-attention.md#deep-all-sizes). Source: Verdoolaege, *isl: An Integer Set Library for
+the Polyhedral Model*, ICMS 2010.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ from typing import Any
 import flint
 import islpy as isl
 
-from m2bridge.certificates.wording import wording
+from m2bridge.certificates import conditions
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.bounds import columns_and_rank
 from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.deep_attention.statements import WORDS as STATED_WORDS
 from m2bridge.limits import check_deadline_in
 
 Pieces = Sequence[tuple[str, str]]
@@ -215,79 +218,74 @@ class DimensionFormula:
     spans: Pieces = ()  # the definition of s_k for k ≥ 2, if the statement has one
 
 
-# s_k, which is n for the first layer.
-_SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({s_k})") for where, s_k in LEAST))
-_SEVERAL = "t >= 2"
+# The formulas of statements in these variables. s_k is n for the first layer. The width d_{k−1} and
+# the rank min(a_k, d_{k−1}) are read where all hidden widths are one δ ≤ d_0, d_l: d_{k−1} is r_k.
+_SPANS = (
+    ("k = 1", {"u": "n", "d": "n"}),
+    (f"k >= 2 and {FREE}", {"u": "(s + 2*x)", "d": "r"}),
+    (f"k >= 2 and {FILLED}", {"u": "r", "d": "r"}),
+)
+_RANKS = {"alpha": "x", "rank": "x"}
+# δ is then the least width.
+_END_NAMES = {"m": "s", "delta": "s", "l": "(h + 1)"}
+# What follows from the hypotheses of a statement, for the end and for each layer: all hidden widths
+# are δ ≤ d_0, d_l, so r_k = δ, and for k ≥ 2 s_{k+1} is between the least width δ and r_{k+1}.
+_OF_END = {"single-layer": "h = 0"}
+_OF_LAYERS = {
+    "several-tokens": "t >= 2",
+    "single-layer": "k = 1",
+    "bottleneck": "(k = 1 or r = s)",
+    "ranks-above-one": "p = 0",
+}
 
 
-def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield what layer k adds to a dimension if its whole attention matrix counts, less
-    ``scalings``: a piece for each formula for s_k, restricted to ``condition``.
-
-    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
-    given one of dimension s_{k+1}, plus α_k(2s_k − α_k) for an s_k × s_k matrix of rank at most
-    α_k.
-    """
-    for where, s_k in _SPANS:
-        subspaces = f"({s_k} - s)*(n - {s_k})"
-        matrices = f"x*(2*{s_k} - x)"
-        yield f"{where} and {condition}", f"{subspaces} + {matrices} - {scalings}"
+def end_pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of the function on END that the value of a statement is, without layers."""
+    for condition, formula in conditions.pieces(text):
+        yield conditions.isl(condition, _END_NAMES), conditions.isl(formula, _END_NAMES)
 
 
-def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield what layer k adds to a dimension if only the quadratic form of its matrix counts.
-
-    As for whole matrices, with ρ_k(2s_k − ρ_k + 1)/2 for the choice of a symmetric s_k × s_k matrix
-    of rank at most ρ_k = min(2α_k, s_k): a piece for each pair of formulas for s_k and ρ_k.
-    """
-    for where, s_k in _SPANS:
-        subspaces = f"({s_k} - s)*(n - {s_k})"
-        for rho, where_rho in (("2*x", f"2*x <= {s_k}"), (s_k, f"2*x > {s_k}")):
-            matrices = f"1/2 * {rho}*(2*{s_k} - {rho} + 1)"
-            formula = f"{subspaces} + {matrices} - {scalings}"
-            yield f"{where} and {where_rho} and {condition}", formula
-
-
-def equation(scalings: int) -> Pieces:
-    """Return the summand of layer k in Eq. 14 (one scaling) or Eq. 16 (none), as pieces on LAYER:
-    α_k(2δ − α_k), where δ is d_0 for k = 1, and for k ≥ 2 the hidden width, which is r_k, as δ ≤
-    d_0.
-    """
-    return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
+def layer_pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of the function on LAYER that a formula for each layer is."""
+    for condition, formula in conditions.pieces(text):
+        for where, names in _SPANS:
+            s_k = names["u"]
+            forms = [("0 = 0", "0")]
+            if "rho" in conditions.names(formula):
+                forms = [(f"2*x <= {s_k}", "2*x"), (f"2*x > {s_k}", s_k)]
+            for where_rho, rho in forms:
+                where_all = f"({conditions.isl(condition)}) and {where} and {where_rho}"
+                replaced = names | _RANKS | {"rho": f"({rho})"}
+                yield where_all, conditions.isl(formula, replaced)
 
 
-_TOWER: Pieces = (("", "s*(n + e - s)"),)
-# δ(d_0 + d_l − δ), or d·d' for a single layer.
-_PAPER: Pieces = (("h = 0", "n*e"), ("h >= 1", "s*(n + e - s)"))
-# All hidden widths are δ ≤ d_0, d_l: so r_k = δ, and s_{k+1} is between the least width δ and
-# r_{k+1}, for k ≥ 2.
-_ONE_WIDTH = "(k = 1 or r = s)"
+def counted(words: Words) -> str:
+    """Return the dimension, a key of LAYERS, that a statement is about."""
+    if words.observable in LAYERS:
+        return words.observable
+    return "softmax" if "softmax" in words.assumes else "lightning"
 
-# By the key of the statement, which has one part. The normal form, 3.6, is an identity and no
-# number.
+
+def dimension_formula(words: Words) -> DimensionFormula:
+    """Return the dimension that a statement predicts, as a sum over the end and the layers."""
+    end_assumed = [_OF_END[name] for name in words.assumes if name in _OF_END]
+    layer_assumed = [_OF_LAYERS[name] for name in words.assumes if name in _OF_LAYERS]
+    return DimensionFormula(
+        counts=counted(words),
+        end=tuple(end_pieces(words.value)),
+        layer=tuple(layer_pieces(words.each_layer)),
+        end_assumed=" and ".join(end_assumed),
+        layer_assumed=" and ".join(layer_assumed),
+        spans=LEAST if "u" in conditions.names(words.each_layer) else (),
+    )
+
+
+# By the key of the statement, which has one part: the statements about plain networks of all sizes.
+# The normal form, 3.6, is an identity and no number.
 PREDICTIONS: dict[str, DimensionFormula] = {
-    "3.5": DimensionFormula("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
-    "V": DimensionFormula(
-        "virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST
-    ),
-    "3.8": DimensionFormula(
-        "lightning", _PAPER, equation(1), layer_assumed=f"{_ONE_WIDTH} and {WHOLE}"
-    ),
-    "3.9": DimensionFormula(
-        "softmax", _PAPER, equation(0), end_assumed="h = 0", layer_assumed=f"k = 1 and {_SEVERAL}"
-    ),
-    "3.10": DimensionFormula(
-        "softmax", _PAPER, equation(0), layer_assumed=f"{_ONE_WIDTH} and {_SEVERAL}"
-    ),
-    "L": DimensionFormula(
-        "lightning",
-        _TOWER,
-        (*whole_matrices(WHOLE, 1), *symmetric_matrices(f"not {WHOLE}", 1)),
-        spans=LEAST,
-    ),
-    "S": DimensionFormula(
-        "softmax", _TOWER, (*whole_matrices(_SEVERAL, 0), ("t = 1", "0")), spans=LEAST
-    ),
+    words.key: dimension_formula(words)
+    for words in STATED_WORDS.statements
+    if "plain" in words.assumes and words.observable in ("virtual_weights", "dimension")
 }
 
 # A vector in the plane, with two polynomials as entries.

@@ -1,9 +1,10 @@
 """The checker of certificates about deep attention, by docs/deep-attention.md.
 
-``predictions`` has the numbers of a network, upper bounds and what statements predict;
-``observables`` computes what they are about: by ranks of whole differentials, by one ``block`` for
-one head and no skip connections (theorem-block in docs/deep-attention.md), ``fibres`` by Gröbner
-bases, and by its factors the limit that is not a network (proposition-not-closed there).
+``predictions`` has the numbers of a network, upper bounds, and what statements predict by the
+formulas that the program reads, too. ``observables`` computes what they are about: by ranks of
+whole differentials, by one ``block`` for one head and no skip connections (theorem-block in
+docs/deep-attention.md), ``fibres`` by Gröbner bases, and by its factors the limit that is not a
+network (proposition-not-closed there).
 
 Not decided here: softmax with several heads or skip connections.
 
@@ -16,7 +17,6 @@ from m2bridge.certificates.form import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
-    STATEMENTS,
     WORDS,
     hypotheses,
     name,
@@ -41,8 +41,8 @@ def expected(certificate: Certificate) -> Content:
             evidence[observable] = numbers
     verdicts = []
     for words in statements_in_words:
-        failing = hypotheses(network, words.key, words.part)
-        predicted = prediction(network, words.key, words.part) if evidence else None
+        failing = hypotheses(network, words)
+        predicted = prediction(network, words) if evidence else None
         verdict = global_verdict(
             words,
             hypothesis=next(iter(failing), None),
@@ -56,6 +56,6 @@ def expected(certificate: Certificate) -> Content:
 CHECKER = FamilyChecker(
     family="deep-attention",
     name=name,
-    questions={key: expected for key, _ in STATEMENTS},
+    questions={words.key: expected for words in WORDS.statements},
     wordings=(WORDS,),
 )

@@ -42,6 +42,7 @@ from m2bridge.families.deep_attention.checker.block import (
 from m2bridge.families.deep_attention.checker.fibres import fibre, unknown_count
 from m2bridge.families.deep_attention.checker.limit import limit_outside
 from m2bridge.families.deep_attention.checker.predictions import (
+    WORDS,
     Network,
     SizesOfLayer,
     all_attention_matrices,
@@ -451,7 +452,7 @@ def _closed(network: Network) -> Found:
     """Whether the functions form a closed set, where the statement ``closed`` applies: no if all
     facts hold which show that a limit of networks is not a network.
     """
-    if hypotheses(network, key="closed", part=""):
+    if hypotheses(network, WORDS.words("closed", "")):
         return NOT_COMPUTED
     facts = limit_outside()
     closed = False if all(facts.values()) else None

@@ -1,4 +1,4 @@
-"""The numbers of a network, formulas for dimensions, and what statements predict.
+"""The numbers of a network, upper bounds for dimensions, and what statements predict.
 
 *Theorems* (docs/deep-attention.md, whose notation this is): the dimension of the virtual weights is
 that of a tower of subspaces (proposition-V); what a function forgets of them bounds its dimension
@@ -8,7 +8,8 @@ that of a tower of subspaces (proposition-V); what a function forgets of them bo
 *Taken on trust*: that the upper bounds hold. That they are attained is computed in
 ``observables``.
 
-The statements are those of docs/statements.md, with their hypotheses as we read them.
+The formulas of statements and their hypotheses are in words.toml, which the program reads, too. The
+numbers that they are about are found here again, and the bounds use none of these formulas.
 
 *Notation.* A network has l layers, widths d_0, …, d_l with n = d_0, and t tokens, the columns of X.
 a_k is the number of rows of K and Q in layer k, whose attention matrix is A = KᵀQ, and V its value
@@ -21,14 +22,15 @@ of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix
 layer ``d`` and ``after`` are the widths d_{k−1} and d_k, also written d'.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import comb
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from m2bridge.certificates.wording import wording
+from m2bridge.certificates.conditions import CaseNumbers
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.errors import CertificateError
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
@@ -298,51 +300,29 @@ def _coefficient_count(network: Network) -> int:
     return outputs * n * comb(m + N - 1, N - 1)
 
 
-def hypotheses(network: Network, key: str, part: str) -> list[str]:
-    """The failing hypotheses of the statement with this key and part, in words; empty if none."""
-    failing = _failing(network, STATEMENTS[key, part].hypotheses)
-    if not failing:
-        return []
-    first, *hidden, last = network.widths
-    # values for the placeholders in the words of hypotheses; words that need one which does not
-    # exist, such as a hidden width, belong to hypotheses that hold
-    numbers = {
-        "widths": ", ".join(map(str, hidden)),
-        "hidden": max(hidden, default=0),
-        "first": first,
-        "last": last,
-        "layer": min(_layers_of_rank_one(network), default=0),
-    }
-    return [WORDS.hypotheses[name].format(**numbers) for name in failing]
+def all_attention_matrices(network: Network) -> int:
+    """The dimension of the attention matrices A = KᵀQ of all heads of all layers (Lemma 3.1)."""
+    return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
-def _failing(network: Network, names: Iterable[str]) -> list[str]:
-    """The hypotheses with these names, of words.toml, that fail."""
-    first, *hidden, last = network.widths
-    single = network.depth == 1
-    has_rank_one = bool(_layers_of_rank_one(network))
-    holds = {
-        "lightning": not network.softmax,
-        "softmax": network.softmax,
-        "plain": network.plain,
-        "skip": network.skip,
-        "one-head": network.heads == 1,
-        "several-heads": network.heads > 1,
-        "no-skip": not network.skip,
-        "scalings": not network.softmax,
-        "several-tokens": network.t > 1,
-        "single-layer": single,
-        "several-layers": not single,
-        "one-hidden-width": len(set(hidden)) <= 1,
-        "bottleneck": max(hidden, default=0) <= min(first, last),
-        "equal-widths": len(set(network.widths)) == 1 and first > 1,
-        "no-hidden-width-one": min(network.widths[:-1]) > 1,
-        "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # asked of a single layer, and of several layers
-        "rank-above-one": not single or not has_rank_one or last > 1,
-        "ranks-above-one": single or not has_rank_one,
-    }
-    return [name for name in names if not holds[name]]
+# What statements predict, by their formulas in words.toml.
+
+
+def _layers(network: Network) -> list[dict[str, int]]:
+    """The numbers of each layer by their names in formulas, found from the last layer on."""
+    sizes, narrowest, ranks = network.layers, network.narrowest, network.ranks
+    numbers = []
+    s_after = min(network.widths)
+    for k in range(network.depth, 0, -1):
+        d, after, a = sizes[k - 1]
+        r, alpha = narrowest[k - 1], ranks[k - 1]
+        s = network.widths[0] if k == 1 else min(r, s_after + 2 * alpha)
+        layer = {"k": k, "d": d, "dp": after, "rank": min(a, d), "r": r, "alpha": alpha}
+        layer |= {"u": s, "s": s_after, "rho": min(2 * alpha, s)}
+        layer["p"] = ranks[: k - 1].count(1)
+        numbers.append(layer)
+        s_after = s
+    return numbers[::-1]
 
 
 def _layers_of_rank_one(network: Network) -> list[int]:
@@ -350,141 +330,42 @@ def _layers_of_rank_one(network: Network) -> list[int]:
     return [k for k, (d, _, a) in enumerate(network.layers, 1) if min(a, d) == 1]
 
 
-def prediction(network: Network, key: str, part: str) -> int | None:
-    """What the statement with this key and part predicts; None where its formula has no meaning."""
-    statement = STATEMENTS[key, part]
-    meaning = statement.hypotheses if statement.meaning is None else statement.meaning
-    if _failing(network, meaning):
-        return None
-    if callable(statement.predicted):
-        return statement.predicted(network)
-    return statement.predicted
-
-
-def all_attention_matrices(network: Network) -> int:
-    """The dimension of the attention matrices A = KᵀQ of all heads of all layers (Lemma 3.1)."""
-    return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
-
-
-def _dimension_of_virtual_weights(network: Network) -> int:
-    """The dimension D_virt of the virtual weights (proposition-V)."""
-    return virtual_weights_dimension(network, whole=network.depth)
-
-
-def _equation_16(network: Network) -> int:
-    """The number of Eq. 16, for networks all of whose hidden layers have one width δ.
-
-    It is the sum of the dimensions of M, a matrix of rank δ, of A_1, a d_0 × d_0 matrix of rank at
-    most a_1, and of the other A_k, δ × δ matrices of rank at most a_k. Without hidden layers δ is
-    the lesser of the widths d_0 and d_l.
-    """
-    first, *hidden, last = network.widths
-    delta = hidden[0] if hidden else min(first, last)
-    dimension = delta * (first + last - delta) + matrices_of_rank(first, network.a[0])
-    return dimension + sum(matrices_of_rank(delta, a) for a in network.a[1:])
-
-
-def _equation_14(network: Network) -> int:
-    """The number of Eq. 14: that of Eq. 16, less one scaling for each layer."""
-    return _equation_16(network) - network.depth
-
-
-def _fibre_dimension(network: Network) -> int:
-    """The dimension of the fibre among all matrices, up to the torus (proposition-fibres).
-
-    The skew-symmetric parts, n × n matrices, of all A_k with k > f are free.
-    """
-    return (network.depth - network.last_whole_layer) * comb(network.widths[0], 2)
-
-
-def _fibre_degree(network: Network) -> int:
-    """The number of linear spaces of which a fibre consists, up to the torus (proposition-fibres).
-
-    It is 1 unless M has rank one, M = h mᵀ. Then m can be exchanged with a linear factor of q_l,
-    and each such factor gives one more linear space. By a hypothesis of the statement no width but
-    the last is 1, so that m and k are independent.
-    """
-    rank_of_M = min(network.widths)
-    if rank_of_M > 1:
-        return 1
-    rank_of_last = network.ranks[-1]  # α_l
-    if network.last_whole_layer == network.depth:
-        # f = l: all of A_l matters. If A_l = k qᵀ has rank one, m can be exchanged with k.
-        return 2 if rank_of_last == 1 else 1
-    # f < l: of A_l only the form q_l matters, whose rank is min(2 α_l, r_l) in general. It has two
-    # linear factors if its rank is 2, else none.
-    rank_of_form = min(2 * rank_of_last, network.narrowest[-1])
-    return 3 if rank_of_form == 2 else 1
-
-
-def _virtual_fibre_dimension(network: Network) -> int:
-    """The dimension D_virt − D_red(f) of a general fibre in virtual weights, up to the torus."""
-    determined = virtual_weights_dimension(network, whole=network.last_whole_layer)
-    return _dimension_of_virtual_weights(network) - determined
-
-
-def _dimension_with_skip_connections(network: Network) -> int:
-    """The sum of the least bounds of the layers; softmax functions of one token are linear maps."""
-    if network.softmax and network.t == 1:
-        return _dimension_of_M(network)
-    return layered_bound(network)
-
-
-def _dimension_of_separate_heads(network: Network) -> int:
-    """The dimension if the only infinite symmetries are scalings of A against V in each head."""
-    one_head_of_each_layer = 0
-    for d, after, a in network.layers:
-        one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
-    return network.heads * one_head_of_each_layer
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement: what is predicted of all networks, or the function that predicts it.
-
-    ``meaning`` are the hypotheses without which nothing is predicted; all, if that is None.
-    """
-
-    predicted: int | Callable[[Network], int]
-    hypotheses: tuple[str, ...] = ()
-    meaning: tuple[str, ...] | None = None
-
-
-# Hypotheses that several statements share, by their names in words.toml.
-_LIGHTNING = ("plain", "lightning")
-_SOFTMAX = ("plain", "softmax")
-_NARROW = ("one-hidden-width", "bottleneck")
-_PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "rank-above-one", "ranks-above-one")
-_HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
-_MANY_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
-_SKIP = ("skip", "one-head")
-
-# By key and part: their number in the paper, or the names that docs/statements.md has for ours.
-STATEMENTS: dict[tuple[str, str], Statement] = {
-    ("3.1", ""): Statement(all_attention_matrices),
-    ("3.5", ""): Statement(
-        _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
-    ),
-    ("V", ""): Statement(_dimension_of_virtual_weights, ("plain",)),
-    ("3.6", ""): Statement(True, _LIGHTNING),
-    ("3.7", ""): Statement(True, _PAPER),
-    ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
-    ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
-    ("fibre", "virtual weights"): Statement(_virtual_fibre_dimension, _LIGHTNING),
-    ("closed", ""): Statement(False, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(_equation_14, _PAPER, meaning=(*_LIGHTNING, "one-hidden-width")),
-    ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
-    ("3.10", ""): Statement(
-        _equation_16,
-        (*_SOFTMAX, "several-tokens", *_NARROW),
-        meaning=(*_SOFTMAX, "one-hidden-width"),
-    ),
-    ("L", ""): Statement(upper_bound, _LIGHTNING),
-    ("S", ""): Statement(upper_bound, _SOFTMAX),
-    ("skip", "scalings"): Statement(False, (*_SKIP, "scalings")),
-    ("skip", "one-to-one"): Statement(0, (*_SKIP, "several-tokens")),
-    ("skip", "dimension"): Statement(_dimension_with_skip_connections, _SKIP),
-    ("heads", "separate heads"): Statement(_dimension_of_separate_heads, _HEADS),
-    ("heads", "one layer"): Statement(layered_bound, _HEADS),
-    ("heads", "several layers"): Statement(layered_bound, _MANY_LAYERS),
+# The numbers of a network by their names in words.toml.
+NUMBERS: dict[str, Callable[[Network], Any]] = {
+    "l": lambda network: network.depth,
+    "t": lambda network: network.t,
+    "H": lambda network: network.heads,
+    "softmax": lambda network: network.softmax,
+    "skip": lambda network: network.skip,
+    "n": lambda network: network.widths[0],
+    "e": lambda network: network.widths[-1],
+    "m": lambda network: min(network.widths),
+    "greatest": lambda network: max(network.widths),
+    "narrow": lambda network: min(network.widths[1:-1], default=0),
+    "wide": lambda network: max(network.widths[1:-1], default=0),
+    # read where all hidden layers have one width, or there is none
+    "delta": lambda network: network.widths[1],
+    "f": lambda network: network.last_whole_layer,
+    "least_a": lambda network: min(network.a),
+    "least_rank": lambda network: 1 if _layers_of_rank_one(network) else 2,
+    "r_l": lambda network: network.narrowest[-1],
+    "alpha_l": lambda network: network.ranks[-1],
+    "layers": _layers,
+    # in words of hypotheses that fail
+    "widths": lambda network: ", ".join(map(str, network.widths[1:-1])),
+    "hidden": lambda network: max(network.widths[1:-1]),
+    "first": lambda network: network.widths[0],
+    "last": lambda network: network.widths[-1],
+    "layer": lambda network: _layers_of_rank_one(network)[0],
 }
+
+
+def hypotheses(network: Network, words: Words) -> list[str]:
+    """The failing hypotheses of a statement, in words; empty if none."""
+    return WORDS.failing(words.assumes, CaseNumbers(network, NUMBERS))
+
+
+def prediction(network: Network, words: Words) -> int | None:
+    """What a statement predicts; None where its formula has no meaning."""
+    predicted: int | None = WORDS.predicted(words, CaseNumbers(network, NUMBERS))
+    return predicted

@@ -4,6 +4,7 @@ Macaulay2 found alone, from the kernel of a map that SymPy expanded.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -28,6 +29,7 @@ from m2bridge.families.convolutional_network.observation import (
 )
 from m2bridge.families.convolutional_network.shape import ZeroType
 from m2bridge.maps.jacobian_rank import rank_result
+from tests.changing import with_formulas
 
 Sizes = tuple[int, ...]
 CERTIFICATES = Path(__file__).parents[3] / "certificates"
@@ -62,10 +64,16 @@ Macaulay2; ``None`` where it is empty.
 """
 
 
+def stated_number(network: ConvolutionalNetwork, key: str) -> Any:
+    """What a statement predicts."""
+    (statement,) = (one for one in statements.STATEMENTS if one.key == key)
+    return statement.predict(network)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize(("filters", "degree"), BY_KERNELS)
 def test_dimension_and_degree(filters: Sizes, degree: int) -> None:
     network = ConvolutionalNetwork(filters, degree)
-    stated = statements.stated_dimension(network), statements.stated_degree(network)
+    stated = stated_number(network, "dimension"), stated_number(network, "degree")
     assert stated == BY_KERNELS[filters, degree]
     assert rank_result(network).exact == checker.lower_bound(filters, degree) == stated[0]
     without_zeros = ((0,) * len(filters), 0)
@@ -88,8 +96,9 @@ def test_predictions_are_equal_in_maker_and_checker() -> None:
     cases = [*product((1, 2, 3), repeat=3), (1,), (7,), (20, 30), (4, 5)]
     for filters, degree in product(cases, (1, 2, 3)):
         network = ConvolutionalNetwork(filters, degree)
-        assert statements.stated_degree(network) == checker.stated_degree(filters, degree)
-        assert statements.stated_dimension(network) == checker.upper_bound(filters)
+        for name, function in checker.NUMBERS.items():
+            assert function((filters, degree)) == statements.NUMBERS[name](network)
+        assert stated_number(network, "dimension") == checker.upper_bound(filters)
         assert source_degree(network) == checker.source_degree(filters, degree)
         fibres = statements.stated_fibres(network)
         assert (fibres and fibres.to_json()) == checker.stated_fibres(filters)
@@ -218,7 +227,7 @@ def test_integrals_of_chern_classes(filters: Sizes, degree: int) -> None:
     expected = [(chern * of_forms**i).nth(*top) for i in range(sum(top) + 1)]
     # only the part of c of the complementary degree has this monomial
     assert polar.chern_integrals(network) == expected
-    assert expected[-1] == statements.stated_degree(network)
+    assert expected[-1] == stated_number(network, "degree")
 
 
 def test_keys_and_wrong_sizes() -> None:
@@ -314,3 +323,69 @@ def test_linear_networks_have_no_observed_degree() -> None:
     assert not linear.needs_engine({"degree"})
     assert linear.polar_theorem() is None
     assert FAMILY.program(linear, "degree") is None
+
+
+# Statements stand once, as a table that program and checker read.
+
+STATED = {words.key: words for words in statements.WORDS.statements}
+BY_HAND: dict[str, tuple[str, Callable[[Sizes, int], int]]] = {
+    "dimension": (
+        "have dimension Σ k_i − (L − 1).",
+        lambda filters, r: 1 + sum(size - 1 for size in filters),
+    ),
+    "degree": (
+        "degree r^e times the multinomial coefficient of the numbers k_i − 1,"
+        " with e = Σ (L − i)(k_i − 1).",
+        checker.source_degree,
+    ),
+}
+"""The end of each sentence on a number, and the number by hand."""
+
+
+@pytest.mark.parametrize("key", BY_HAND)
+def test_a_formula_is_what_the_sentence_says(key: str) -> None:
+    sentence, by_hand = BY_HAND[key]
+    assert STATED[key].text.endswith(sentence)
+    for filters, r in product([*product((1, 2, 3), repeat=3), (1,), (7,), (4, 5)], (1, 2, 3)):
+        assert stated_number(ConvolutionalNetwork(filters, r), key) == by_hand(filters, r)
+
+
+def test_each_formula_and_hypothesis_is_compared() -> None:
+    assert {key for key, words in STATED.items() if words.value} == BY_HAND.keys()
+    assert STATED.keys() - BY_HAND.keys() == checker.PREDICTED.keys() == statements.PREDICTED.keys()
+    assert statements.WORDS.conditions == {"nonlinear": "r >= 2"}
+    for statement in statements.STATEMENTS:
+        linear = ConvolutionalNetwork((2, 2), 1)
+        words = STATED[statement.key]
+        assert ("For r ≥ 2" in words.text) == (words.assumes == ("nonlinear",))
+        assert bool(statement.hypotheses(linear)) == bool(words.assumes)  # type: ignore[arg-type]
+        assert not statement.hypotheses(replace_degree(linear, 2))  # type: ignore[arg-type]
+
+
+def replace_degree(network: ConvolutionalNetwork, degree: int) -> ConvolutionalNetwork:
+    return ConvolutionalNetwork(network.filters, degree)
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [
+        ("dimension", "k - L"),
+        ("dimension", "k"),
+        ("degree", "multinomial"),
+        ("degree", "r ** (exponent + 1) * multinomial"),
+    ],
+)
+def test_a_wrong_value_in_the_table_is_refuted_by_program_and_checker(
+    key: str, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The observable is computed without the table, by both."""
+    name = f"convolutional-network-2-2-r2-{key}.json"
+    certificate = read(CERTIFICATES / "convolutional" / name)
+    (right,) = checker.expected(certificate).answer["verdicts"]
+    monkeypatch.setattr(checker, "WORDS", with_formulas(checker.WORDS, (key, ""), value=wrong))
+    (found,) = checker.expected(certificate).answer["verdicts"]
+    assert (right["verdict"], found["verdict"]) == ("CONFIRMED", "REFUTED")
+    network = ConvolutionalNetwork((2, 2), 2)
+    by_program = statements.StatedNumber(checker.WORDS.words(key, ""))(network)
+    computed = {"dimension": rank_result(network).exact, "degree": source_degree(network)}
+    assert by_program != computed[key] == stated_number(network, key)

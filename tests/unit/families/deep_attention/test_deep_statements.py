@@ -24,6 +24,7 @@ from m2bridge.families.deep_attention.checker import (
     observables as checker_observables,
 )
 from m2bridge.families.deep_attention.checker.predictions import (
+    WORDS,
     Network,
     hypotheses,
     prediction,
@@ -38,12 +39,7 @@ from m2bridge.families.deep_attention.shape import (
     reduced_dimension,
     virtual_dimension,
 )
-from m2bridge.families.deep_attention.statements import (
-    STATEMENTS,
-    equation_14,
-    equation_16,
-    expectations,
-)
+from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.statements.statement import GlobalStatement
 from tests.limits import RecordedEngine
@@ -55,6 +51,20 @@ BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement 
 OF_DIMENSIONS = {
     name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"
 }
+
+
+def equation_16(network: DeepAttention) -> int:
+    """The number of Eq. 16, by codimensions of ranks."""
+    n, *hidden, e = network.widths
+    delta = hidden[0] if hidden else min(n, e)
+    total = n * e - (n - delta) * (e - delta)
+    for d, _, a in network.layer_sizes:
+        total += d * d - max(0, d - a) ** 2
+    return total
+
+
+def equation_14(network: DeepAttention) -> int:
+    return equation_16(network) - network.layers
 
 
 def observed(network: DeepAttention) -> int:
@@ -167,8 +177,8 @@ def test_equation_14_is_right_with_rank_one_exactly_where_all_later_ranks_are_on
         assert (equation_14(network) == observed(network)) == rank_one_stays, a
 
 
-def test_the_formulas_are_those_of_the_checker() -> None:
-    """Written twice: by subspaces, and by flags from the last layer and codimensions."""
+def test_formulas_are_dimensions_by_subspaces() -> None:
+    """By the numbers of the program, and of the checker."""
     for layers, most in ((1, 5), (2, 4), (3, 3)):
         for w, a in product(
             product(range(1, most + 1), repeat=layers + 1),
@@ -176,7 +186,9 @@ def test_the_formulas_are_those_of_the_checker() -> None:
         ):
             for t, normalization, key in ((2, "none", "L"), (1, "none", "L"), (2, "softmax", "S")):
                 network = DeepAttention(w, a, t, normalization=normalization)
-                assert BY_NAME[key].predict(network) == prediction(read(network.to_json()), key, "")
+                stated = prediction(read(network.to_json()), WORDS.words(key, ""))
+                by_subspaces = determined_dimension(network)
+                assert BY_NAME[key].predict(network) == stated == by_subspaces
 
 
 @pytest.mark.parametrize(("a", "value"), [((1, 2), 33), ((1, 3), 36), ((1, 4), 37)])
@@ -378,9 +390,9 @@ def case(key: str) -> Network:
 @pytest.mark.parametrize(("key", "dimension", "degree"), FIBRES)
 def test_fibres_by_flint(key: str, dimension: int, degree: int) -> None:
     assert fibres.fibre(case(key)) == (dimension, degree)
-    if not hypotheses(case(key), "fibre", "degree"):
-        assert prediction(case(key), "fibre", "degree") == degree
-    assert prediction(case(key), "fibre", "dimension") == dimension
+    if not hypotheses(case(key), WORDS.words("fibre", "degree")):
+        assert prediction(case(key), WORDS.words("fibre", "degree")) == degree
+    assert prediction(case(key), WORDS.words("fibre", "dimension")) == dimension
 
 
 # all networks with one input and one output have the same normal form

@@ -8,6 +8,7 @@ import doctest
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise, product
 from math import comb
 from operator import mul
@@ -22,6 +23,7 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.certificates import conditions
 from m2bridge.certificates.form import Certificate
 from m2bridge.certification.make import question_of
 from m2bridge.errors import (
@@ -31,6 +33,7 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.polynomial_network import bounds, checker, model
+from m2bridge.families.polynomial_network.activation import ActivatedNetwork
 from m2bridge.families.polynomial_network.model import (
     STATEMENTS,
     PolynomialNetwork,
@@ -49,6 +52,7 @@ from m2bridge.maps.chain import coordinate_bound
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.polynomial_map_model import MapModel
+from tests.changing import with_formulas
 
 SMALL = [
     ((2, 2, 1), 2),
@@ -527,3 +531,67 @@ def test_monomials_in_thousands_of_variables() -> None:
     """A recursion over the variables would be too deep."""
     found = monomials(2000, 1)
     assert [vector.index(1) for vector in found] == list(range(2000))
+
+
+# The statements stand once, as a table that program and checker read.
+
+
+def test_a_formula_is_what_the_sentence_says() -> None:
+    """The number of weights less that of hidden neurons, or of monomials, by hand."""
+    general, equal = model.WORDS.statements
+    assert "min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))" in general.text
+    assert equal.text.endswith("has the expected dimension.")
+    assert general.value == equal.value
+    for layers in (1, 2, 3):
+        for widths, r in product(product((1, 2, 3), repeat=layers + 1), (1, 2, 3)):
+            weights = sum(a * b for a, b in pairwise(widths)) - sum(widths[1:-1])
+            forms = monomials(widths[0], r ** (layers - 1))
+            by_hand = min(weights, widths[-1] * len(forms))
+            numbers = conditions.CaseNumbers((widths, r), checker.NUMBERS)
+            network = PolynomialNetwork(widths, r)
+            for words, statement in zip(model.WORDS.statements, STATEMENTS, strict=True):
+                assert statement.predict(network) == by_hand
+                assert model.WORDS.predicted(words, numbers) == by_hand
+
+
+def test_hypotheses_are_those_of_the_sentence() -> None:
+    holds: dict[str, tuple[str, Callable[[PolynomialNetwork], bool]]] = {
+        "power": ("assumes an activation that is a power", lambda n: type(n) is PolynomialNetwork),
+        "nonlinear": ("assumes an activation degree r ≥ 2", lambda n: n.degree > 1),
+        "equal-widths": ("that all widths are equal", lambda n: len({*n.widths}) == 1),
+    }
+    assert model.WORDS.conditions.keys() == holds.keys()
+    networks = [
+        PolynomialNetwork((2, 2)),
+        PolynomialNetwork((2, 3)),
+        PolynomialNetwork((2, 2), 1),
+        ActivatedNetwork((2, 2, 2), "x^2+x"),
+    ]
+    for name, (phrase, holds_for) in holds.items():
+        assert phrase in model.WORDS.hypotheses[name]
+        found = [not model.Hypotheses((name,))(network) for network in networks]
+        assert found == [holds_for(network) for network in networks]
+        assert set(found) == {True, False}
+    for words in model.WORDS.statements:
+        assert "For r ≥ 2" in words.text
+        assert ("all equal" in words.text) == ("equal-widths" in words.assumes)
+        assert (words.assumes[:2], words.meaning) == (("power", "nonlinear"), ("power",))
+    assert STATEMENTS[0].predict(networks[-1]) is None
+
+
+@pytest.mark.parametrize("wrong", ["weights", "weights - neurons + 1", "e * comb(n + r, n)"])
+def test_a_wrong_value_in_the_table_is_refuted_by_program_and_checker(
+    wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dimension is computed without the table, by both."""
+    widths = (3, 3, 3)
+    key = ("expected-dimension", "equal widths")
+    certificate = _stored(widths, 2, 18)
+    right = checker.expected(certificate).answer["verdicts"]
+    monkeypatch.setattr(checker, "WORDS", with_formulas(checker.WORDS, key, value=wrong))
+    found = checker.expected(certificate).answer["verdicts"]
+    assert [verdict["verdict"] for verdict in right] == ["CONFIRMED", "CONFIRMED"]
+    assert [verdict["verdict"] for verdict in found] == ["CONFIRMED", "REFUTED"]
+    network = PolynomialNetwork(widths)
+    by_program = model.ExpectedDimension(checker.WORDS.words(*key))(network)
+    assert by_program != rank_result(network).exact == expected_dimension(network)

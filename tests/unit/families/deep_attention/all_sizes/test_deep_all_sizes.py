@@ -14,6 +14,7 @@ import pytest
 
 from m2bridge import reports as report
 from m2bridge.certificates.form import Certificate, write
+from m2bridge.certificates.wording import Words
 from m2bridge.certification.make import certify_all, question_of, questions
 from m2bridge.cli import commands
 from m2bridge.errors import (
@@ -38,15 +39,12 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     LAYER,
     LAYERS,
     PREDICTIONS,
-    WHOLE,
     DimensionFormula,
     blocks,
-    equation,
+    dimension_formula,
     layer_identities,
     sum_contributions,
-    symmetric_matrices,
     variables,
-    whole_matrices,
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
 from m2bridge.families.deep_attention.checker.predictions import (
@@ -58,6 +56,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
 from m2bridge.families.deep_attention.matrix_words import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
+from m2bridge.families.deep_attention.statements import Predicted
 from m2bridge.families.registry import family
 from tests.changing import changed, leaves, others
 from tests.checking import verify
@@ -128,35 +127,43 @@ def test_a_prediction_is_that_of_the_statement(key: str) -> None:
     assert compared > 3
 
 
-def prediction(key: str, **changes: Any) -> DimensionFormula:
-    return replace(PREDICTIONS[key], **changes)
+WORDS = {words.key: words for words in predicted.WORDS.statements if words.key in PREDICTIONS}
 
 
-def _moved(condition: str) -> tuple[tuple[str, str], ...]:
-    return (*whole_matrices(condition, 1), *symmetric_matrices(f"not {condition}", 1))
+def prediction(key: str, **changes: str) -> DimensionFormula:
+    """The prediction by the table with other formulas."""
+    return dimension_formula(replace(WORDS[key], **changes))  # type: ignore[arg-type]
+
+
+def where_whole(condition: str) -> str:
+    """The formula of L for each layer, with another condition for whole matrices."""
+    formula = WORDS["L"].each_layer.replace("t >= 2 and p == 0", condition)
+    assert formula != WORDS["L"].each_layer
+    return formula
 
 
 WRONG = {
     "without the scalings": (
         "L",
-        prediction("L", layer=(*whole_matrices(WHOLE, 0), *symmetric_matrices(f"not {WHOLE}", 0))),
+        prediction("L", each_layer=WORDS["L"].each_layer.replace(" - 1", "")),
     ),
-    "the skew parts are seen": ("L", prediction("L", layer=_moved("(t >= 2)"))),
+    "the skew parts are seen": ("L", prediction("L", each_layer=where_whole("t >= 2"))),
     "after the second layer of rank one": (
         "L",
-        prediction("L", layer=_moved("(t >= 2 and p <= 1)")),
+        prediction("L", each_layer=where_whole("t >= 2 and p <= 1")),
     ),
-    "as with several tokens": ("L", prediction("L", layer=_moved("(p = 0)"))),
+    "as with several tokens": ("L", prediction("L", each_layer=where_whole("p == 0"))),
     "spans of one rank": (
         "V",
-        prediction("V", spans=(("s + x <= r", "s + x"), ("s + x > r", "r"))),
+        replace(PREDICTIONS["V"], spans=(("s + x <= r", "s + x"), ("s + x > r", "r"))),
     ),
-    "no subspaces": ("V", prediction("V", layer=(("", "x*(2*r - x)"),))),
-    "Eq. 14 for all ranks": ("3.8", prediction("3.8", layer=equation(0))),
-    "Eq. 16 with Eq. 14": ("3.10", prediction("3.10", layer=equation(1))),
-    "M of all sizes": ("S", prediction("S", end=(("", "n*e"),))),
-    "one layer without values": ("3.9", prediction("3.9", end=(("h = 0", "0"),))),
+    "no subspaces": ("V", prediction("V", each_layer="alpha * (2 * r - alpha)")),
+    "Eq. 14 for all ranks": ("3.8", prediction("3.8", each_layer="rank * (2 * d - rank)")),
+    "Eq. 16 with Eq. 14": ("3.10", prediction("3.10", each_layer="rank * (2 * d - rank) - 1")),
+    "M of all sizes": ("S", prediction("S", value="n * e")),
+    "one layer without values": ("3.9", prediction("3.9", value="0")),
 }
+"""Wrong formulas in the table."""
 SMALLEST = {
     "without the scalings": ("1-1-a1-t1", 1, 2),
     "the skew parts are seen": ("2-2-1-a1-2-t2", 6, 7),
@@ -191,7 +198,7 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
 @pytest.mark.parametrize(
     ("key", "changes"),
     [
-        ("L", {"layer": equation(1), "layer_assumed": PREDICTIONS["3.8"].layer_assumed}),
+        ("L", {name: getattr(PREDICTIONS["3.8"], name) for name in ("layer", "layer_assumed")}),
         ("3.10", {"layer": (("", "17"),), "layer_assumed": "1 = 0"}),
         ("S", {"end": (("", "17"),), "end_assumed": "1 = 0"}),
         ("3.5", {"end": (("", "n*e"),), "end_assumed": "s = n"}),
@@ -201,24 +208,66 @@ def test_more_is_assumed_than_the_statement_says(key: str, changes: dict[str, An
     """Such as Eq. 14 for Theorem L: the summands agree where it is assumed to apply, and it applies
     elsewhere.
     """
-    wrong = prediction(key, **changes)
+    wrong = replace(PREDICTIONS[key], **changes)
     assert every_size.counts_alike(wrong)
     with pytest.raises(ContradictionError, match="more is assumed than"):
         every_size.decide(STATED[key], wrong)
 
 
 @pytest.mark.parametrize("key", ["3.5", "3.8", "3.9", "3.10", "L", "S"])
-def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_checker_notices_another_number(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It compares the formula of a statement with what it counts, for all small networks."""
     right = predicted.prediction
 
-    def planted(case: Network, key: str, part: str) -> int | None:
-        value = right(case, key, part)
+    def planted(case: Network, words: Words) -> int | None:
+        value = right(case, words)
         return value if value is None or case.t == 1 or max(case.widths) < 3 else value + 1
 
     monkeypatch.setattr(checked, "prediction", planted)
-    with pytest.raises(ContradictionError, match=f"{key} says"):
-        checked.content.__wrapped__(predicted.WORDS.words(key, ""))
+    (verdict,) = checked.content.__wrapped__(WORDS[key]).answer["verdicts"]
+    assert verdict["verdict"] == "REFUTED"
+
+
+TABLE = {
+    ("L", "each_layer", " - 1", ""): ("1-1-a1-t1", 1, 2),
+    ("L", "each_layer", "t >= 2 and p == 0", "t >= 2"): ("2-2-1-a1-2-t2", 6, 7),
+    ("L", "each_layer", "t >= 2 and p == 0", "p == 0"): ("2-1-a2-t1", 4, 5),
+    ("V", "each_layer", "(u - s) * (n - u) + ", ""): ("3-2-1-a1-1-t1", 12, 11),
+    ("3.8", "each_layer", " - 1", ""): ("1-2-a1-t2", 2, 3),
+    ("S", "value", "m * (n + e - m)", "n * e"): ("2-1-2-a1-1-t1-softmax", 3, 4),
+    ("3.9", "value", "n * e if l == 1 else ", "0 if l == 1 else "): ("1-1-a1-t2-softmax", 2, 1),
+}
+
+
+@pytest.mark.parametrize(("key", "field", "right", "wrong"), TABLE)
+def test_a_wrong_formula_in_the_table_is_refuted_by_program_and_checker(
+    key: str, field: str, right: str, wrong: str
+) -> None:
+    """They read one table; what they compare it with each counts in its own way."""
+    formula = getattr(WORDS[key], field).replace(right, wrong)
+    planted = replace(WORDS[key], **{field: formula})
+    assert planted != WORDS[key]
+    stated = replace(STATED[key], predict=Predicted(planted))  # type: ignore[type-var]
+    by_program = every_size.decide(stated, dimension_formula(planted))
+    (by_checker,) = checked.content.__wrapped__(planted).answer["verdicts"]
+    assert by_program.decision == by_checker["verdict"] == "REFUTED"
+    assert by_program.extent.to_data()["counterexample"] == by_checker["counterexample"]
+    assert tuple(by_checker["counterexample"].values()) == TABLE[key, field, right, wrong]
+
+
+@pytest.mark.parametrize("key", PREDICTIONS)
+def test_sums_of_the_checker_need_the_formulas(key: str) -> None:
+    assert checked.sums_agree(WORDS[key])
+    for field in ("value", "each_layer"):
+        for piece in ("({}) + 1", "2 * ({})"):
+            formula = piece.format(getattr(WORDS[key], field))
+            assert not checked.sums_agree(replace(WORDS[key], **{field: formula}))
+
+
+def test_a_formula_that_only_large_networks_refute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked, "prediction", lambda network, words: None)
+    with pytest.raises(ContradictionError, match="the number of a layer"):
+        checked.content.__wrapped__(replace(WORDS["V"], value="n * e"))
 
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -413,7 +462,8 @@ def test_a_case_that_a_number_names(made: dict[str, Certificate]) -> None:
 
 @pytest.mark.slow
 def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PREDICTIONS, "3.8", replace(PREDICTIONS["3.8"], layer=equation(0)))
+    wrong_formula = prediction("3.8", each_layer="rank * (2 * d - rank)")
+    monkeypatch.setitem(PREDICTIONS, "3.8", wrong_formula)
     (wrong,) = certify_all(EVERY_NETWORK, ["3.8"])
     assert wrong.answer["verdicts"][0]["verdict"] == "REFUTED"
     assert verify(wrong).outcome == "rejected"

@@ -35,7 +35,7 @@ from m2bridge.families.deep_attention.checker.predictions import (
 )
 from m2bridge.families.deep_attention.family import FAMILY
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
+from m2bridge.families.deep_attention.shape import NAME
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.deep_attention.upper_bounds import certified_bound
 from m2bridge.families.registry import family
@@ -220,36 +220,31 @@ def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
     assert verify(moved).outcome == "malformed"
 
 
+def _layers_with(**wrong: int) -> Any:
+    return lambda n: [layer | wrong for layer in statements.layer_numbers(n)]
+
+
 PLANTED = [
-    (
-        "determined_dimension",
-        lambda n: virtual_dimension(n) - n.layers,
-        DeepAttention((3, 3, 3), (1, 2)),
-        "L",
-    ),
-    ("determined_dimension", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
-    ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
-    ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
-    ("equation_16", lambda n: 24, KINDS[4], "3.10"),
-    ("dimension_of_separate_heads", lambda n: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
-    (
-        "dimension_with_skip_connections",
-        lambda n: 16,
-        DeepAttention((2, 2, 2), 2, skip=True),
-        "skip",
-    ),
-    ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
+    ("layers", _layers_with(p=0), DeepAttention((3, 3, 3), (1, 2)), "L"),
+    ("m", lambda n: 3, DeepAttention((2, 2, 2), 2), "L"),
+    ("m", lambda n: 1, KINDS[4], "S"),
+    ("delta", lambda n: 1, DeepAttention((3, 3, 3), 2), "3.8"),
+    ("delta", lambda n: 1, KINDS[4], "3.10"),
+    ("H", lambda n: 3, DeepAttention((3, 3), 3, heads=2), "heads"),
+    ("layers", _layers_with(d=3), DeepAttention((2, 2, 2), 2, skip=True), "skip"),
+    ("layers", _layers_with(rank=1), DeepAttention((3, 2), 2), "3.1"),
+    ("t", lambda n: 1, DeepAttention((2, 2, 2), 2), "L"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("formula", "wrong", "network", "key"), PLANTED, ids=[f"{p[0]}-{p[2].key}" for p in PLANTED]
+    ("number", "wrong", "network", "key"), PLANTED, ids=[f"{p[0]}-{p[2].key}" for p in PLANTED]
 )
-def test_a_maker_with_a_wrong_prediction_is_found_out(
-    monkeypatch: pytest.MonkeyPatch, formula: str, wrong: Any, network: DeepAttention, key: str
+def test_a_maker_with_a_wrong_number_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, number: str, wrong: Any, network: DeepAttention, key: str
 ) -> None:
     (right,) = certify_all(network, [key])
-    monkeypatch.setattr(statements, formula, wrong)
+    monkeypatch.setitem(statements.NUMBERS, number, wrong)
     (found,) = certify_all(network, [key])
     assert found.answer != right.answer
     assert verify(found).outcome == "rejected"
