@@ -32,6 +32,7 @@ from m2bridge.convert.encode import (
     encode,
     field_code,
     list_code,
+    ring_of_polynomials,
     sparse_terms,
     string,
     terms,
@@ -39,7 +40,6 @@ from m2bridge.convert.encode import (
 )
 from m2bridge.convert.other_libraries import number, number_matrix
 from m2bridge.convert.values.inexact import not_exact
-from m2bridge.convert.values.rings import ring_of_sympy
 from m2bridge.errors import ConversionError
 
 _SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
@@ -157,7 +157,7 @@ def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
     workspace's ring with these variables, where it has one; else they are ``null``, and R is
     ``ring``.
     """
-    algebra = ring_of_sympy(ring)
+    algebra = ring_of_polynomials(ring)
     # each variable as a list of its symbol and its indices
     names = field_code(variable_parts(algebra.variables)) if is_typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(algebra)}, (R, places) -> {code}))")

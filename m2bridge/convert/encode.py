@@ -22,14 +22,15 @@ from typing import Any
 
 import flint
 from sympy import Expr, Poly, nan, oo
+from sympy.polys.domains.fractionfield import FractionField as FractionDomain
 from sympy.polys.fields import FracElement
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.extension_field import ExtensionField, check_no_generators
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField, IntegerCoefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, PolyRing as OwnPolyRing
 from m2bridge.convert import other_libraries, values
 from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escape_name, groups, rational
 from m2bridge.convert.values.inexact import not_exact
@@ -153,12 +154,6 @@ def _constructor_call(value: Any) -> str:
     return f"(mb{type(value).__name__}({', '.join(arguments)}))"
 
 
-def _general_ideal(ideal: GeneratingSet) -> values.GeneralIdeal:
-    """The ideal as a value that has an encoding; MethodUnavailableError over extension fields."""
-    check_no_generators(ideal.ring.field, "ideals in workspaces")
-    return values.GeneralIdeal(ideal.ring, ideal.generators)
-
-
 def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
     """The extension field as Macaulay2 has it: QQ(a, b) as a field of fractions, one with a minimal
     polynomial as an Algebra without variables, over a quotient ring that ``toField`` makes a field.
@@ -170,6 +165,35 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
     quotient = values.QuotientRing(ring, (ring.sympy_ring.from_dict(relation),))
     # joined=False, as the degrees of the quotient are no degrees of the field that toField makes
     return values.Algebra(quotient, (), joined=False)
+
+
+def _extension_element(
+    field: ExtensionField, element: Any
+) -> values.RingElement | values.RingFraction:
+    """An element of the domain of a field, in the ring that :func:`_extension` is."""
+    numerator, denominator = field.parts(element)
+    ring = PolynomialRing(field.base, field.names)
+    if not field.minimal_polynomial:
+        in_ring = [part.set_ring(ring.sympy_ring) for part in (numerator, denominator)]
+        return values.RingFraction(values.FractionField(ring), *in_ring)
+    extension = _extension(field)
+    polynomial = values.RingElement(extension.coefficients, tuple(numerator.terms()))
+    return values.RingElement(extension, (((), polynomial),))
+
+
+def ring_of_polynomials(ring: PolyRing) -> values.Algebra:
+    """A polynomial ring of SymPy or m2bridge; m2bridge's over an extension field is SymPy's over a
+    domain that m2bridge has made.
+    """
+    if _is_over_extension(ring):
+        return values.Algebra(extension_field_of(ring.domain), tuple(map(str, ring.symbols)))
+    return ring_of_sympy(ring)
+
+
+def _is_over_extension(ring: PolyRing) -> bool:
+    """Whether this is the ring of polynomials of m2bridge over an extension field."""
+    is_own = isinstance(ring, OwnPolyRing)
+    return is_own and isinstance(ring.domain, ExtensionDomain | FractionDomain)
 
 
 def _ring_code(value: Any) -> str:
@@ -349,6 +373,9 @@ def sparse_terms(terms: Iterable[Term]) -> str:
 def terms(value: PolyElement) -> list[Term]:
     """The terms of a polynomial of SymPy: exponents, and the code of the coefficient."""
     domain = value.ring.domain
+    if _is_over_extension(value.ring):
+        field = extension_field_of(domain)
+        return [(e, encode(_extension_element(field, c))) for e, c in value.items()]
     has_numbers = domain.is_FiniteField or domain.is_ZZ or domain.is_QQ
     write = coefficient_writer(domain) if has_numbers else encode
     return [(monomial, write(coefficient)) for monomial, coefficient in value.items()]
@@ -415,7 +442,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.RingElement: _element,
     values.ComplexNumber: _complex,
     # Values of other packages of m2bridge
-    GeneratingSet: lambda value: encode(_general_ideal(value)),
+    GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
     CoefficientField: _constructor_call,
@@ -423,7 +450,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     ExtensionField: lambda value: encode(_extension(value)),
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),
-    PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),
+    PolyElement: lambda value: polynomial(ring_of_polynomials(value.ring), terms(value)),
     Poly: _sympy_polynomial,
     FracElement: _sympy_fraction,
     Expr: _expression,

@@ -10,7 +10,7 @@ import pytest
 import sympy
 from sympy import I, Poly, symbols
 
-from m2bridge import Engine, ideal
+from m2bridge import Engine, Macaulay2, ideal
 from m2bridge.cli.ideals import METHODS_OF_IDEALS
 from m2bridge.convert.fields import parse_field
 from m2bridge.errors import InvalidCaseError
@@ -222,3 +222,32 @@ def test_a_large_characteristic(engine: Engine) -> None:
     assert len(ideal("x^2 + 1", field=large).minimal_primes(engine=engine)) == 2
     with pytest.raises(InvalidCaseError, match=r"use p < 2\^29"):
         parse_field("GF(2147483647)[a]/(a^2+1)")
+
+
+@pytest.mark.parametrize(
+    "name", ["QQ(sqrt(2))", "GF(9, b)", "QQ(a)", "QQ(a, b)", "GF(5)[b]/(b^3+b+1)"]
+)
+def test_components_go_back_to_macaulay2(session: Macaulay2, name: str) -> None:
+    """The union of two lines and a conic: Macaulay2 intersects the components to the whole."""
+    field = parse_field(name)
+    unit = field.names[0]
+    lines = [f"x - {unit}*y", f"x + ({unit} + 1)*y"]
+    whole = ideal(f"({lines[0]})*({lines[1]})*(x*z + {unit}^2*y^2)", field=field)
+    components = whole.minimal_primes(engine=session)
+    degrees = [session.value("degree K", K=component) for component in components]
+    assert sorted(degrees) == [1, 1, 2]
+    assert session.value("intersect L == I", L=list(components), I=whole)
+    for component in components:
+        (generator,) = component.generators
+        assert session.value(
+            "I : K == ideal(f // g)", I=whole, K=component, f=whole.generators[0], g=generator
+        )
+        assert session.value("ring f === R", f=generator, R=component.ring)
+    value = session.value("x * y", **dict(zip("xy", whole.ring.sympy_ring.gens, strict=False)))
+    assert str(value) in ("x*y", "(1)/(1)*x*y")
+
+
+def test_expressions_take_the_ring_of_an_ideal_over_an_extension(session: Macaulay2) -> None:
+    line = ideal("x - sqrt2*y", field="QQ(sqrt(2))")
+    assert session.value("(x^2 - 2*y^2) % K == 0 and f % K == 0", K=line, f=x**2 - 2 * y**2)
+    assert session.value("f % K != 0", K=line, f=x**2 - y**2)
