@@ -172,26 +172,25 @@ def _extension_element(
 ) -> values.RingElement | values.RingFraction:
     """An element of the domain of a field, in the ring that :func:`_extension` is."""
     numerator, denominator = field.parts(element)
-    ring = PolynomialRing(field.base, field.names)
-    if not field.minimal_polynomial:
-        in_ring = [part.set_ring(ring.sympy_ring) for part in (numerator, denominator)]
-        return values.RingFraction(values.FractionField(ring), *in_ring)
     extension = _extension(field)
+    if isinstance(extension, values.FractionField):
+        ring = extension.ring.sympy_ring
+        return values.RingFraction(extension, numerator.set_ring(ring), denominator.set_ring(ring))
     polynomial = values.RingElement(extension.coefficients, tuple(numerator.terms()))
     return values.RingElement(extension, (((), polynomial),))
 
 
 def ring_of_polynomials(ring: PolyRing) -> values.Algebra:
-    """A polynomial ring of SymPy or m2bridge; m2bridge's over an extension field is SymPy's over a
-    domain that m2bridge has made.
-    """
+    """The ring of polynomials of SymPy, or of m2bridge over an extension field."""
     if _is_over_extension(ring):
         return values.Algebra(extension_field_of(ring.domain), tuple(map(str, ring.symbols)))
     return ring_of_sympy(ring)
 
 
 def _is_over_extension(ring: PolyRing) -> bool:
-    """Whether this is the ring of polynomials of m2bridge over an extension field."""
+    """Whether this is a ring that m2bridge has made over an extension field: SymPy's own rings over
+    QQ(a), in which the order of monomials in a counts, stay as they are.
+    """
     is_own = isinstance(ring, OwnPolyRing)
     return is_own and isinstance(ring.domain, ExtensionDomain | FractionDomain)
 
