@@ -7,7 +7,7 @@ of pairs, exponents and coefficient, with all numbers as strings. A program for 
 read back by its form; nothing is run.
 
 What another program has no words for, or cannot name, is a ConversionError, and so is whatever is
-read and is no ideal; an extension field, and a Sage that is not there, are a
+read and is no ideal; a Sage that is not there, and in ``.mrdi`` and FLINT an extension field, are a
 MethodUnavailableError.
 """
 
@@ -19,19 +19,19 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from keyword import iskeyword
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import flint
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.extension_field import check_no_generators, check_prime_field
+from m2bridge.algebra.extension_field import ExtensionField, check_no_generators, check_prime_field
 from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
-from m2bridge.convert.parsing import from_terms
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import strings
 from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError, check_kind
@@ -231,9 +231,11 @@ except ImportError:  # passagemath in parts
 from sage.misc.parser import Parser
 from sage.rings.integer_ring import ZZ
 """
+_IMPORT_OF_NUMBER_FIELDS = "from sage.rings.number_field.number_field import NumberField\n"
 _PROGRAM = re.compile(
     r"(?:.*\n)*?"  # imports
-    r"R = PolynomialRing\((?P<field>ZZ|QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
+    r"(?:K = (?P<extension>.*)  # (?P<name>.*)\n)?"  # code, and the name of the field here
+    r"R = PolynomialRing\((?P<field>ZZ|QQ|GF\(\d+\)|K), (?:\d+, )?names=(?P<names>\[.*\]),"
     r" order=\"degrevlex\"\)\n"
     r"(?:read = Parser\(.*\n)?"
     r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n"
@@ -247,36 +249,66 @@ def sage_text(ideal: GeneratingSet) -> str:
     """A Python program for Sage that defines the ring ``R`` and the ideal ``I``; polynomials are in
     strings, which Sage's preparser leaves alone.
     """
-    check_no_generators(ideal.ring.field, "programs for Sage")
     _check_names_for_sage(ideal)
+    field = ideal.ring.field
+    imports, sage_field, constants = _IMPORTS, str(field), ""
+    if isinstance(field, ExtensionField):
+        code = _code_of_extension(field)
+        if code.startswith("NumberField"):
+            imports += _IMPORT_OF_NUMBER_FIELDS
+        imports += f"K = {code}  # {field}\n"
+        sage_field, constants = "K", " | K.gens_dict()"
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
     texts = [polynomial_text(generator).replace("**", "^") for generator in ideal.generators]
     generators = "".join(f'    "{text}",\n' for text in texts)
     return (
-        f"{_IMPORTS}"
-        f"R = PolynomialRing({ideal.ring.field}, {len(ideal.ring.variables)}, names=[{names}],"
+        f"{imports}"
+        f"R = PolynomialRing({sage_field}, {len(ideal.ring.variables)}, names=[{names}],"
         ' order="degrevlex")\n'
-        "read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression\n"
+        f"read = Parser(make_int=ZZ, make_var=R.gens_dict(){constants}).parse_expression\n"
         f"I = R.ideal([R(read(f)) for f in [\n{generators}]])"
     )
 
 
+def _code_of_extension(field: ExtensionField) -> str:
+    """Sage's code of an extension field, whose minimal polynomial is in z, from the constant on."""
+    names = ", ".join(f'"{name}"' for name in field.names)
+    if not field.minimal_polynomial:
+        return f"PolynomialRing(QQ, {len(field.names)}, names=[{names}]).fraction_field()"
+    numbers = ", ".join(map(str, field.minimal_polynomial))
+    p, degree = field.characteristic, len(field.minimal_polynomial) - 1
+    if p:
+        return f'GF({p**degree}, {names}, modulus=PolynomialRing(GF({p}), "z")([{numbers}]))'
+    fractions = ", ".join(f'QQ("{number}")' for number in field.minimal_polynomial)
+    return f'NumberField(PolynomialRing(QQ, "z")([{fractions}]), {names})'
+
+
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    """Raise ConversionError if a variable's name is no identifier of Python, or a keyword."""
-    for name in ideal.ring.variables:
+    """Raise ConversionError if a name is no identifier of Python, or a keyword."""
+    for name in (*ideal.ring.field.names, *ideal.ring.variables):
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
+
+
+class _Sage(NamedTuple):
+    """What is used of the Sage in this Python: ``GF``, ``ZZ``, ``QQ`` and ``PolynomialRing``."""
+
+    finite_field: Any
+    integers: Any
+    rationals: Any
+    polynomial_ring: Any
 
 
 def sage_ideal(ideal: GeneratingSet) -> Any:
     """The ideal as an object of the Sage in this Python, which may consist of parts of
     passagemath.
     """
-    check_no_generators(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     sage = _import_sage()
     field = ideal.ring.field
-    if not field.is_field:
+    if isinstance(field, ExtensionField):
+        base_ring = _extension_of_sage(sage, field)
+    elif not field.is_field:
         base_ring = sage.integers
     elif field.characteristic:
         base_ring = sage.finite_field(field.characteristic)
@@ -287,7 +319,12 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     generators = []
     for generator in ideal.generators_or_zero:
         terms = {}
-        if field == QQ:
+        if isinstance(field, ExtensionField):
+            for monomial, c in generator.items():
+                numerator, denominator = field.parts(c)
+                value = _value_in_sage(base_ring, numerator)
+                terms[monomial] = value / _value_in_sage(base_ring, denominator)
+        elif field == QQ:
             for monomial, c in generator.items():
                 terms[monomial] = base_ring(int(c.numerator)) / base_ring(int(c.denominator))
         else:  # GF(p) or ZZ, where the integers are residues or the coefficients themselves
@@ -297,13 +334,37 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     return ring.ideal(generators)
 
 
-class _Sage(NamedTuple):
-    """What is used of the Sage in this Python: ``GF``, ``ZZ``, ``QQ`` and ``PolynomialRing``."""
+def _extension_of_sage(sage: _Sage, field: ExtensionField) -> Any:
+    """The extension field in Sage, as :func:`_code_of_extension` makes it."""
+    if not field.minimal_polynomial:
+        names = list(field.names)
+        return sage.polynomial_ring(sage.rationals, len(names), names=names).fraction_field()
+    (name,) = field.names
+    p = field.characteristic
+    prime_field = sage.finite_field(p) if p else sage.rationals
+    polynomials = sage.polynomial_ring(prime_field, "z")
+    minimal_polynomial = polynomials([prime_field(str(c)) for c in field.minimal_polynomial])
+    if p:
+        order = p ** (len(field.minimal_polynomial) - 1)
+        return sage.finite_field(order, name, modulus=minimal_polynomial)
+    try:
+        from sage.rings.number_field.number_field import NumberField
+    except ImportError as reason:
+        raise MethodUnavailableError(
+            f"the parts of Sage in this Python have no number fields ({reason}): pip install"
+            " passagemath-singular, or give another Python the program of to_sage_text()"
+        ) from None
+    return NumberField(minimal_polynomial, name)
 
-    finite_field: Any
-    integers: Any
-    rationals: Any
-    polynomial_ring: Any
+
+def _value_in_sage(base_ring: Any, polynomial: PolyElement) -> Any:
+    """The value of a polynomial over QQ at the generators of an extension field in Sage."""
+    generators = base_ring.gens()
+    total = base_ring(0)
+    for exponents, c in polynomial.items():
+        power = prod(map(pow, generators, exponents), start=base_ring(1))
+        total += base_ring(int(c.numerator)) / base_ring(int(c.denominator)) * power
+    return total
 
 
 def _import_sage() -> _Sage:
@@ -341,31 +402,86 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _ring_from_sage(sage_ring: Any) -> PolynomialRing:
-    """The ring with variables and coefficients (QQ, GF(p) or ZZ) of a polynomial ring of Sage."""
+    """The ring with variables and coefficients of a polynomial ring of Sage."""
     base = sage_ring.base_ring()
-    is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
-    # ZZ is the only exact ring of Sage of this name
-    if not is_prime_field and str(base) != "Integer Ring":
-        raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
+    is_exact_field = base.is_field() and base.is_exact()
+    coefficients: CoefficientField | None = None
+    if is_exact_field and base.is_prime_field():
+        coefficients = CoefficientField(int(base.characteristic()))
+    elif is_exact_field:
+        coefficients = _extension_from_sage(base)
+    elif str(base) == "Integer Ring":  # the only exact ring of Sage of this name
+        coefficients = ZZ
+    if coefficients is None:
+        raise ConversionError(
+            f"coefficients in {base!s:.60}; they must be in QQ, GF(q) or ZZ, in an absolute number"
+            " field, or be fractions of polynomials over QQ"
+        )
     names = tuple(map(str, sage_ring.variable_names()))
     for name in names:
         check_variable(name)
-    coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
     return PolynomialRing(coefficients, names)
+
+
+def _extension_from_sage(base: Any) -> ExtensionField | None:
+    """The extension field that a field of Sage is; ``None`` for fields of other kinds."""
+    if base.is_finite():
+        minimal_polynomial = [int(c) for c in base.modulus().list()]
+        return ExtensionField(
+            int(base.characteristic()), (str(base.variable_name()),), tuple(minimal_polynomial)
+        )
+    if hasattr(base, "absolute_degree") and base.is_absolute():
+        rationals = base.defining_polynomial().monic().list()
+        return ExtensionField(0, (str(base.variable_name()),), tuple(map(_fraction, rationals)))
+    ring = base.ring() if hasattr(base, "ring") else None
+    if ring is not None and ring.base_ring().is_prime_field() and not base.characteristic():
+        return ExtensionField(0, tuple(map(str, ring.variable_names())))
+    return None
+
+
+def _fraction(number: Any) -> Fraction:
+    """A rational number of Sage."""
+    return Fraction(int(number.numerator()), int(number.denominator()))
+
+
+def _element_from_sage(field: ExtensionField, element: Any) -> Any:
+    """An element of a field of Sage, as an element of the same field here."""
+    if not field.minimal_polynomial:
+        numerator, denominator = (
+            _exponents_and_numbers(part.dict())
+            for part in (element.numerator(), element.denominator())
+        )
+        return field.element(numerator, denominator)
+    # the coefficients of powers of the generator
+    numbers = element.polynomial().list() if field.characteristic else element.list()
+    terms: dict[tuple[int, ...], Fraction] = {}
+    for exponent, c in enumerate(numbers):
+        terms[(exponent,)] = Fraction(int(c)) if field.characteristic else _fraction(c)
+    return field.element(terms)
+
+
+def _exponents_and_numbers(terms: Mapping[Any, Any]) -> dict[tuple[int, ...], Fraction]:
+    """The rational coefficients of a polynomial of Sage, by exponents."""
+    numbers = {}
+    for monomial, c in terms.items():
+        # of one variable Sage gives the exponent alone
+        exponents = (monomial,) if isinstance(monomial, int) else tuple(map(int, monomial))
+        numbers[exponents] = _fraction(c)
+    return numbers
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
     """A polynomial of Sage as an element of ``ring``, whose variables are those of Sage's ring."""
-    terms = []
+    field = ring.field
+    coefficients = {}
     for monomial, c in polynomial.dict().items():
-        if isinstance(monomial, int):  # of one variable Sage gives the exponent alone
-            monomial = (monomial,)
-        if ring.field == QQ:
-            number = Fraction(int(c.numerator()), int(c.denominator()))
+        # of one variable Sage gives the exponent alone
+        exponents = (monomial,) if isinstance(monomial, int) else tuple(map(int, monomial))
+        if isinstance(field, ExtensionField):
+            coefficients[exponents] = _element_from_sage(field, c)
         else:
-            number = Fraction(int(c))
-        terms.append((monomial, number))
-    return from_terms(ring, ring.variables, terms)
+            coefficients[exponents] = ring.number(_fraction(c) if field == QQ else Fraction(int(c)))
+    return ring.sympy_ring.from_dict({e: c for e, c in coefficients.items() if c})
 
 
 class SageParts(NamedTuple):
@@ -387,7 +503,15 @@ def sage_parts(text: str) -> SageParts:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
     # Each generator is on a line as ``"x^2 - y",``, of which quotes and comma are left out.
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
-    return SageParts(generators, names, named_field(match["field"]))
+    if match["field"] != "K":
+        return SageParts(generators, names, named_field(match["field"]))
+    # The field is read by the name beside its code, which has to be the code of this field.
+    field = named_field(match["name"] or "")
+    if not isinstance(field, ExtensionField) or _code_of_extension(field) != match["extension"]:
+        raise ConversionError(
+            f"not a program for Sage that to_sage_text wrote: its field is not {match['name']:.60}"
+        )
+    return SageParts(generators, names, field)
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:

@@ -26,6 +26,7 @@ from m2bridge import (
     read_mrdi,
     read_sage_text,
 )
+from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_one_ring
 from m2bridge.convert.parsing import element
@@ -360,6 +361,54 @@ def test_sage_itself_reads_the_text_and_has_the_same_objects() -> None:
         assert same(from_sage(sage), given_ideal)
         assert same(from_sage(list(sage.gens())), given_ideal)
         assert same(ideal(str(sage)), given_ideal)
+
+
+OVER_EXTENSIONS = (
+    ideal("x^2 - sqrt2/3*y", "(1 + sqrt2)*x*y", field="QQ(sqrt(2))"),
+    ideal("x^2 - (b + 1)*y^2", "y^3 - b", field="QQ[b]/(b^3 - b/2 + 2/3)"),
+    ideal("x^2 - a*y", "x - (a + 1)", field="GF(9, a)"),
+    ideal("a/(a + 1)*x^2 - y", field="QQ(a)"),
+    ideal("a/(a - 2b)*x^2 - b*y", field="QQ(a, b)"),
+    ideal(0, variables="x", field="GF(4)"),
+)
+
+
+@pytest.mark.parametrize("given_ideal", OVER_EXTENSIONS, ids=str)
+def test_programs_for_sage_over_extension_fields(given_ideal: Ideal) -> None:
+    """They are read back by the name of the field beside its code, which has to be its code."""
+    program = given_ideal.to_sage_text()
+    assert same(read_sage_text(program), given_ideal)
+    field_line = next(line for line in program.splitlines() if line.startswith("K = "))
+    for changed_line in (
+        "K = QQ  # QQ(c)",
+        field_line.replace("K = ", "K = QQ or "),
+        "K = QQ  # QQ",
+    ):
+        with pytest.raises(ConversionError, match="its field is not"):
+            read_sage_text(program.replace(field_line, changed_line))
+
+
+def test_the_field_of_a_program_for_sage() -> None:
+    lines = OVER_EXTENSIONS[0].to_sage_text().splitlines()
+    field_line = next(line for line in lines if line.startswith("K = "))
+    minimal_polynomial = 'PolynomialRing(QQ, "z")([QQ("-2"), QQ("0"), QQ("1")])'
+    assert field_line.startswith(f'K = NumberField({minimal_polynomial}, "sqrt2")  #')
+    assert 'R = PolynomialRing(K, 2, names=["x", "y"], order="degrevlex")' in lines
+
+
+@pytest.mark.parametrize("given_ideal", OVER_EXTENSIONS, ids=str)
+def test_sage_has_the_same_ideals_over_extension_fields(given_ideal: Ideal) -> None:
+    """The program, run by Sage, and the object agree; each comes back as the same ideal."""
+    pytest.importorskip("sage.rings.number_field.number_field", reason="Sage is not here")
+    scope: dict[str, Any] = {}
+    exec(given_ideal.to_sage_text(), scope)
+    in_sage = given_ideal.to_sage()
+    assert scope["I"] == in_sage
+    assert same(from_sage(in_sage), given_ideal)
+    root = scope["K"].gen(0)
+    assert isinstance(given_ideal.ring.field, ExtensionField)
+    relation = enumerate(given_ideal.ring.field.minimal_polynomial)
+    assert sum(scope["K"](str(c)) * root**exponent for exponent, c in relation) == 0
 
 
 def test_what_is_not_of_sage_is_refused() -> None:
