@@ -3,7 +3,7 @@
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
 a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
 piece lies as a whole among the functions of real weights or outside: the sign by which a criterion
-of the family decides this is constant on it. The proof is in docs/pictures.md. ``fineness`` is
+of the family decides this is constant on it. The proof is in docs/mathematics.md. ``fineness`` is
 about the number of points that are computed along a side of the box.
 """
 

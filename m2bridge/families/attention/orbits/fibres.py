@@ -346,7 +346,7 @@ def matrix_program(rows: Iterable[Iterable[object]]) -> str:
 
 WHERE_NO_REAL_WEIGHTS = (
     "no real weights exactly where all forms l_i v_k are multiples of one definite form of rank 2"
-    " (Theorem 3.2 and docs/pictures.md); membership confirms it at rational points"
+    " (Theorem 3.2 and docs/mathematics.md); membership confirms it at rational points"
 )
 
 
