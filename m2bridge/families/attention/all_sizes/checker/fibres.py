@@ -2,7 +2,7 @@
 
 Rests on: the equations of a fibre in some places depend on the entries there only; so the fibre
 over an orbit (r, s, m) is one reduced point, two, or one of length d, for all sizes at once.
-Proved in: docs/all-sizes.md (lemma-fibre-equations; theorem-fibres, "by machine", and Patterns).
+Proved in: docs/all-sizes.md (lemma-fibre-equations; theorem-fibres, "by computer").
 Computed here: the fibre ideals of 13 base cases (FLINT); that the places where entries look like a
 base case are enough of all places of all orbits (isl).
 On trust: these two, the first on Gröbner bases over QQ, the second on Presburger arithmetic.
@@ -326,7 +326,7 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     The equation of c_{k,i,p,q} depends only on entries at the places 1, p, q, in the columns 1, i
     of A and the rows 1, k of V. So where the entries at these places, in as many of the first
     columns of A and rows of V as the base case has, are the entries of the base case up to order,
-    the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by machine).
+    the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by computer).
     """
     (r, s, _), d = base
     places = [f"x{j}" for j in range(1, d)]
