@@ -17,6 +17,7 @@ digits are the exponents: x_i is 2^(i · 32), and products are sums.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import compress
 from math import prod
 from typing import Any
 
@@ -74,16 +75,17 @@ def gradients(
         """The power of the i-th entry of the point, modulo ``prime`` if there is one."""
         return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
+    is_zero = [not entry for entry in point]
     for polynomial in check_deadline_in(polynomials):
         gradient: dict[int, Any] = {}
         for exponents, c in check_deadline_in(polynomial.items()):
-            factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
-            zeros = [i for i, _ in factors if not point[i]]
             # The derivative of a monomial with respect to x_i keeps the powers of all its other
-            # variables. So it is zero for all i where two variables of the monomial are zero at the
-            # point, and for all i but one where one variable is.
-            if len(zeros) > 1:
+            # variables. So it is zero for all i where the variables that are zero at the point have
+            # together an exponent of two or more, and for all i but one where they have one.
+            if sum(compress(exponents, is_zero)) > 1:
                 continue
+            factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
+            zeros = [i for i, _ in factors if is_zero[i]]
             for i, exponent in factors:
                 if zeros and i != zeros[0]:
                     continue

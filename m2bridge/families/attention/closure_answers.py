@@ -17,7 +17,6 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
-from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -163,7 +162,7 @@ def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
     }
     evidence = {
         "coordinates": list(ideal.ring.variables),
-        "generators": [polynomial_text(generator) for generator in ideal.generators],
+        "generators": list(observed.generator_texts()),
         "tangent_dimensions": _tangent_dimensions(model, ideal),
     }
     return Content(answer, evidence, _trusted_sentences(model, ideal))
