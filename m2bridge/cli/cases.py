@@ -13,7 +13,7 @@ of the caller raises ``click.UsageError``, or InvalidCaseError with the name of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -92,6 +92,10 @@ complete_kinds = _completion(_kinds, ",")
 CASE_OPTIONS = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, replaced for another family or a map."""
 
+NUMBERS_OF_CASE = ("d", "d_out", "a", "t")
+"""The options among these that name a case; pictures have an option ``--coordinates`` of their own.
+"""
+
 WEIGHTS = ("attention", "factored")
 """The parametrizations of attention, by (A, V) or (Q, K, V); the first is the default."""
 
@@ -109,6 +113,7 @@ class FamilyCommand(click.Command):
     """A command with the options of the named family; in a batch each takes ``several`` values."""
 
     several: ClassVar[bool] = False
+    replaceable: ClassVar[Collection[str]] = CASE_OPTIONS  # what other families do not have
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Replace the options that name a case by the named family's or map's; then parse."""
@@ -134,10 +139,17 @@ class FamilyCommand(click.Command):
         params = super().get_params(ctx)
         if _REPLACED not in ctx.meta:  # neither a family nor a map is named
             return params
-        return [
-            *ctx.meta[_REPLACED],
-            *(param for param in params if param.name not in CASE_OPTIONS),
-        ]
+        replacing = ctx.meta[_REPLACED]
+        absent = {*self.replaceable, *(param.name for param in replacing)}
+        return [*replacing, *(param for param in params if param.name not in absent)]
+
+
+class ModelPicture(FamilyCommand):
+    """A command for a picture of a model; an option of the picture whose name a family has for its
+    own is left out, and has its default.
+    """
+
+    replaceable = NUMBERS_OF_CASE
 
 
 class FamilyBatch(FamilyCommand):

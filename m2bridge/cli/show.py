@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli import DONE, USAGE, common
-from m2bridge.cli.cases import REACHABLE, Command, FamilyBatch, as_parameter, limit_in
+from m2bridge.cli.cases import (
+    REACHABLE,
+    Command,
+    FamilyBatch,
+    ModelPicture,
+    as_parameter,
+    family_options,
+    limit_in,
+    named_case,
+)
 from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.engine import Session
@@ -278,13 +287,16 @@ FIGURE_OUTPUT_OPTIONS = (
 
 def _figure_command(figure: Figure) -> click.Command:
     """Return the command for a figure, with its own options and the options for the output."""
-    command = click.Command(
+    kind = click.Command if figure.of_model is None else ModelPicture
+    command = kind(
         figure.name,
         params=[as_parameter(option) for option in figure.options],
         callback=partial(_draw_figure, figure),
         help=f"{figure.title}.",
         short_help=figure.title,
     )
+    if figure.of_model is not None:
+        command = family_options(command)
     if figure.needs_engine:
         command = common.engine_option(command)
     for option in FIGURE_OUTPUT_OPTIONS:
@@ -299,6 +311,7 @@ def _draw_figure(
     JSON, or, for ``form`` None, as a summary in words; return the exit code.
     """
     program = options.pop("program", None)  # not an option of the figure itself
+    names_a_model = options.get("family") is not None or options.get("file") is not None
     if out is not None:
         _check_writable(out)
     with (
@@ -308,7 +321,8 @@ def _draw_figure(
         # starts at the first computation, so it does not start for figures without one.
         Session(program),
     ):
-        result = figure.from_options(options)
+        model = named_case(options) if names_a_model else None
+        result = figure.from_options(options, model)
     if out is not None:
         # The limit holds for the computation: its result is drawn however long that takes. Drawing
         # imports modules of matplotlib, which signals must not interrupt.

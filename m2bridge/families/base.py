@@ -293,6 +293,12 @@ class Figure:
         ``engine=`` if Macaulay2 is needed.
     needs_engine : bool
         Whether Macaulay2 is needed.
+    of_model : callable, optional
+        For a picture of any model: maps a model, and the values of the options that do not name a
+        case, to the result; the command then takes ``--family`` and ``--map`` too.
+    case : tuple of CaseOption
+        The options among ``options`` that name a case, in place of which another family has its
+        own.
     """
 
     name: str
@@ -300,10 +306,21 @@ class Figure:
     options: tuple[CaseOption, ...]
     compute: Callable[..., Any]
     needs_engine: bool = False
+    of_model: Callable[..., Any] | None = None
+    case: tuple[CaseOption, ...] = ()
 
-    def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """Compute the figure from the texts of options, by name; ``None`` for a missing one."""
-        return self.compute(**read_options(self.options, texts))
+    @property
+    def own_options(self) -> tuple[CaseOption, ...]:
+        """The options that do not name a case."""
+        return tuple(option for option in self.options if option not in self.case)
+
+    def from_options(self, texts: Mapping[str, str | None], model: Any = None) -> Any:
+        """Compute the figure from the texts of options, by name, ``None`` for a missing one; of a
+        model, if one is given, which the options then do not name.
+        """
+        if model is None or self.of_model is None:
+            return self.compute(**read_options(self.options, texts))
+        return self.of_model(model, **read_options(self.own_options, texts))
 
 
 class Family(ABC, Generic[M]):

@@ -167,7 +167,7 @@ def singular_locus(
     >>> singular_locus(cusp).components[0].ideal.generators
     (y, x)
     >>> singular_locus(ideal("y^2 - x^3")).components[0].ideal.generators
-    (y, x)
+    (x, y)
     """
     errors.check_choice("method", method, SingularLocusMethod)
     errors.check_flag("ideals", ideals)

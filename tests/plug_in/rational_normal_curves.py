@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from m2bridge.errors import InvalidCaseError
-from m2bridge.families.base import Family, integer_option
-from m2bridge.maps.model import Model
-from m2bridge.statements.statement import GlobalStatement
-
-if TYPE_CHECKING:
-    from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.maps.jacobian_rank import ObservedRank
+import m2bridge  # whose names are imported when they are used
+from m2bridge.plugins import (
+    Family,
+    GlobalStatement,
+    Model,
+    ObservedRank,
+    integer_option,
+    observe_rank,
+)
 
 NAME = "rational-normal-curve"
 TEXT = "The cone over the rational normal curve of degree n has dimension {}."
@@ -29,7 +30,7 @@ class Cone(Model):
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise InvalidCaseError("n", f"must be at least 1, not {self.n}")
+            raise m2bridge.InvalidCaseError("n", f"must be at least 1, not {self.n}")
 
     @property
     def key(self) -> str:
@@ -42,28 +43,29 @@ class Cone(Model):
     def to_json(self) -> dict[str, Any]:
         return {"n": self.n}
 
-    def parametrization(self) -> PolynomialMap:
+    def parametrization(self) -> m2bridge.PolynomialMap:
         from sympy import symbols
 
-        from m2bridge.algebra.polynomial_map import PolynomialMap
-
         s, t = symbols("s t")
-        return PolynomialMap.from_expressions(
-            [s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)}
-        )
+        monomials = {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)}
+        return m2bridge.PolynomialMap.from_expressions([s, t], monomials)
 
     def statements(self) -> tuple[GlobalStatement[Cone], ...]:
         return STATEMENTS
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        from m2bridge.maps.jacobian_rank import observe_rank
-
         return observe_rank(self)
 
 
-def _dimension(part: str, said: str, predict: Any) -> GlobalStatement[Cone]:
+def _dimension(part: str, number: str, predict: Any) -> GlobalStatement[Cone]:
     return GlobalStatement(
-        "dimension", part, TEXT.format(said), SOURCE, "dimension", predict, lambda cone: ""
+        key="dimension",
+        part=part,
+        text=TEXT.format(number),
+        source=SOURCE,
+        observable="dimension",
+        predict=predict,
+        hypotheses=lambda cone: "",  # it applies to every cone
     )
 
 

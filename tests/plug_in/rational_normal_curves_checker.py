@@ -1,15 +1,18 @@
-"""The checker of certificates about rational normal curves: two rows of a Jacobian matrix,
-by hand.
-"""
+"""The checker of certificates about rational normal curves: a rank by hand, and an upper bound."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from m2bridge.certificates.form import Certificate, Content
-from m2bridge.certificates.wording import Words
-from m2bridge.checker import FamilyChecker, global_verdict
-from m2bridge.errors import CertificateError
+from m2bridge.plugins import (
+    Certificate,
+    CertificateError,
+    Content,
+    FamilyChecker,
+    Words,
+    global_verdict,
+)
 
+TEXT = "The cone over the rational normal curve of degree n has dimension {}."
 SOURCE = "Harris, Algebraic Geometry: A First Course, Example 1.14"
 
 
@@ -21,25 +24,13 @@ def _name(case: Mapping[str, Any]) -> str:
 
 def _dimension(certificate: Certificate) -> Content:
     n = certificate.case["n"]
-    minor = n * 1  # ∂(s^n, s^(n−1) t)/∂(s, t) at (1, 1) is n, and two parameters are an upper bound
-    dimension = 2 if minor else None
-    evidence = {"dimension": dimension, "lower_bound": 2, "upper_bound": 2}
-    verdicts = [
-        global_verdict(
-            Words(
-                "dimension",
-                part,
-                f"The cone over the rational normal curve of degree n has dimension {said}.",
-                SOURCE,
-                "dimension",
-            ),
-            None,
-            predicted,
-            dimension,
-        )
-        for part, said, predicted in (("right", "2", 2), ("wrong", "n", n))
-    ]
-    return Content({"verdicts": verdicts}, evidence, ())
+    # ∂(s^n, s^(n−1) t)/∂(s, t) is n at (1, 1), so the rank is 2, and there are two parameters
+    evidence = {"dimension": 2, "lower_bound": 2, "upper_bound": 2}
+    verdicts = []
+    for part, number, predicted in (("right", "2", 2), ("wrong", "n", n)):
+        words = Words("dimension", part, TEXT.format(number), SOURCE, "dimension")
+        verdicts.append(global_verdict(words, None, predicted, observed=2))
+    return Content({"verdicts": verdicts}, evidence, trusted=())
 
 
 CHECKER = FamilyChecker("rational-normal-curve", _name, {"dimension": _dimension})

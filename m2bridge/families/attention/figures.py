@@ -32,6 +32,7 @@ from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
 from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
+from m2bridge.maps.model import Model
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import lay_out, smooth_curve, straighten_route
 from m2bridge.results import picture
@@ -485,7 +486,7 @@ def figure_1(
 
 
 def _slice_seen_from(
-    model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
+    model: Model, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
     """Return the :func:`slice_surface` of a model, seen from two angles in degrees."""
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
@@ -526,6 +527,8 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
             (*case, assigned, box, *VIEW_OPTIONS),
             _taking_case_numbers(_slice_seen_from),
             needs_engine=True,
+            of_model=_slice_seen_from,
+            case=case,
         ),
         Figure(
             "orbits",
@@ -540,6 +543,8 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
             case,
             _taking_case_numbers(polar_degrees),
             needs_engine=True,
+            of_model=polar_degrees,
+            case=case,
         ),
         Figure(
             "hilbert",
@@ -547,5 +552,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
             (*case, last),
             _taking_case_numbers(hilbert_function),
             needs_engine=True,
+            of_model=hilbert_function,
+            case=case,
         ),
     )
