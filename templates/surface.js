@@ -91,13 +91,13 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
   }
   function box(path, at) {
     pen.lineWidth = 1.5;
-    pen.strokeStyle = "#bbbbbb";
+    pen.strokeStyle = "#888888";
     [0, 1, 2].forEach(axis => [-1, 1].forEach(s => [-1, 1].forEach(t => {
       const end = sign => { const p = [s, t]; p.splice(axis, 0, sign); return p; };
       path([end(-1), end(1)]);
       pen.stroke();
     })));
-    pen.fillStyle = "#1a1a1a";
+    pen.fillStyle = getComputedStyle(canvas).color;  // that of the page around, light in dark mode
     pen.textAlign = "center";
     pen.font = "italic 34px serif";
     [[0, -1.28, -1.12], [1.28, 0, -1.12], [-1.12, -1.12, 0.1]].forEach((p, i) => pen.fillText(scene.names[i], ...at(p)));
@@ -125,4 +125,6 @@ document.querySelectorAll("canvas[data-scene]:not([data-view])").forEach(functio
     turn(...step);
   });
   turn(0, 0);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  new MutationObserver(draw).observe(document.body, { attributes: true });  // a switch of the page
 });

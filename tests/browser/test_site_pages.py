@@ -196,6 +196,21 @@ def test_pictures_follow_the_theme(theme: str, browser: Chrome, site: Path) -> N
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
 
 
+def test_words_at_a_surface_have_the_colour_of_the_text(browser: Chrome, site: Path) -> None:
+    """In dark mode they are light, also after the page's switch was used."""
+    light = """const canvas = document.querySelector('canvas'), { width, height } = canvas;
+        const drawn = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+        let found = 0;
+        for (let k = 0; k < drawn.length; k += 4)
+            found += Math.min(drawn[k], drawn[k + 1], drawn[k + 2]) > 170 && drawn[k + 3] > 250;
+        return found"""
+    browser.get((site / "tutorials" / "why-singular.html").as_uri())
+    for theme in ("light", "dark", "light"):
+        browser.execute_script("document.body.dataset.theme = arguments[0]", theme)
+        dark = theme == "dark"
+        wait(browser, lambda dark=dark: (browser.execute_script(light) > 50) == dark)
+
+
 def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     browser.get((site / "tutorials" / "why-singular.html").as_uri())
     assert (
