@@ -93,9 +93,9 @@ def _of_the_pages(found: Family[Any]) -> Iterator[str]:
     for titles in (stated.FAMILIES, stated.ALL_SIZES):
         title = titles.get(found.name)
         if title is not None and f"\n## {title}\n" not in text_of("docs/statements.md"):
-            yield f"docs/statements.md: a table '{title}'"
+            yield f"docs/statements.md: a section '{title}' (python -m tests.stated)"
     if questions(found.name) and f"\n### {found.name}: " not in text_of("docs/checkers.md"):
-        yield f"docs/checkers.md: a table '{found.name}: …' of the fields of certificates"
+        yield f"docs/checkers.md: a list '{found.name}: …' of the fields of certificates"
     if found.name == DEFAULT_FAMILY or found.name in stated.FOR_ALL_SIZES:
         return
     if f"--family {found.name}" not in text_of("docs/guide/families.md"):

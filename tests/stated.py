@@ -1,10 +1,16 @@
-"""What docs/statements.md has a row for: every statement of every family, and every observable for
-all sizes.
+"""The tables of docs/statements.md: a row for every statement of every family, and for every
+observable for all sizes.
+
+``python -m tests.stated`` writes them again, from ``words.toml``: what each statement says, and what
+is computed for it, by the numbers of a list above. Why that decides the words is written by a
+person who has read both, and stays; a new row has no such reason, which a test notices.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.integer_sets import WORDS as ONE_LAYER
@@ -14,7 +20,9 @@ from m2bridge.families.deep_attention.all_sizes.layers import WORDS
 from m2bridge.families.registry import OWN_FAMILIES, family
 from m2bridge.results.sheet import name_with_part
 
-Row = tuple[str, str, str]
+PAGE = Path(__file__).parents[1] / "docs" / "statements.md"
+Row = tuple[str, str, tuple[str, ...]]
+"""A name, what is said, and what is computed."""
 
 FOR_ALL_SIZES = {family(name).all_sizes for name in OWN_FAMILIES}
 SHORT = {
@@ -38,7 +46,7 @@ ALL_SIZES = {
 
 
 def by_case(name: str) -> Iterator[Row]:
-    """Name, words, and what is computed."""
+    """The statements of a family: name, words, and what is computed."""
     for statement in family(name).statements():
         yield (
             name_with_part(statement.key, statement.part),
@@ -68,10 +76,63 @@ def for_all_sizes(name: str) -> Iterator[Row]:
         yield observable.replace("_", " "), names, _listed(parts)
 
 
-def _listed(parts: tuple[str, ...]) -> str:
-    return (
-        "; ".join(parts)
-        .replace("{orbits}", "every orbit")
+def _listed(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        part.replace("{orbits}", "every orbit")
         .replace("{ideals}", "all")
         .replace(": {patterns}", "")
+        for part in parts
     )
+
+
+SECTIONS: dict[str, tuple[Row, ...]] = {
+    title: tuple(by_case(name)) for name, title in FAMILIES.items()
+} | {title: tuple(for_all_sizes(name)) for name, title in ALL_SIZES.items()}
+"""The rows of each table, by the title above it."""
+
+
+def computations(rows: tuple[Row, ...]) -> list[str]:
+    """What is computed for the rows of a table, each once."""
+    return list(dict.fromkeys(part for _, _, parts in rows for part in parts))
+
+
+def table(title: str, reasons: dict[str, str]) -> str:
+    """What is computed, as a numbered list, and below it a paragraph for each row: its name, the
+    numbers of what is computed for it, what is said, and the reason by its name.
+    """
+    rows = SECTIONS[title]
+    listed = computations(rows)
+    lines = [f"{number}. {part}" for number, part in enumerate(listed, 1)]
+    lines.append("")
+    for name, text, parts in rows:
+        numbers = ", ".join(str(listed.index(part) + 1) for part in parts)
+        lines += [f"**{name}** ({numbers}): {text}", f"→ {reasons.get(name, '')}", ""]
+    # Markdown's own mark of emphasis, in the words of hilbert
+    return "\n".join(line.replace("]_", "]\\_") for line in lines).rstrip()
+
+
+ENTRY = re.compile(r"^\*\*(?P<name>[^*]+)\*\* \([\d, ]*\): .*\n→ (?P<reason>.*)$", re.MULTILINE)
+
+
+def reasons(title: str, text: str) -> dict[str, str]:
+    """Why what is computed decides the words, by the name of each row of the table."""
+    _, _, section = text.partition(f"\n## {title}\n")
+    return {
+        found["name"]: found["reason"] for found in ENTRY.finditer(section.partition("\n## ")[0])
+    }
+
+
+def page(text: str) -> str:
+    """The page with all tables written again; sections without a table stay."""
+    head, *sections = text.split("\n## ")
+    written = [head]
+    for section in sections:
+        title = section.partition("\n")[0]
+        if title in SECTIONS:
+            section = f"{title}\n\n{table(title, reasons(title, text))}\n"
+        written.append(section)
+    return "\n## ".join(written)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

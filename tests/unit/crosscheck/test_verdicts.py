@@ -657,49 +657,40 @@ def test_the_manifold_is_linear_for_one_dimension_only() -> None:
         assert ("computed yes" in found.reason) == (case[0] == 1)
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "statements.md"
+PAGE = stated.PAGE.read_text(encoding="utf-8")
 
 
-def tables() -> dict[str, list[list[str]]]:
-    """The rows of the tables of docs/statements.md, by the titles above them."""
-    found: dict[str, list[list[str]]] = {}
-    text = PAGE.read_text(encoding="utf-8").replace(r"\_", "_")  # Markdown's own mark of emphasis
-    for section in text.split("\n## ")[1:]:
-        title, *lines = section.splitlines()
-        rows = [
-            line.removeprefix("| ").removesuffix(" |").split(" | ")
-            for line in lines
-            if line.startswith("| ")
-        ]
-        found[title] = rows[1:]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("title", "rows"),
-    [(title, tuple(stated.by_case(name))) for name, title in stated.FAMILIES.items()]
-    + [(title, tuple(stated.for_all_sizes(name))) for name, title in stated.ALL_SIZES.items()],
-    ids=[*stated.FAMILIES.values(), *stated.ALL_SIZES.values()],
-)
-def test_a_person_has_read_every_statement_beside_what_is_computed(
-    title: str, rows: tuple[stated.Row, ...]
-) -> None:
-    """Whoever changes words, or what is computed, reads the last column again, and changes
-    the row.
+def test_the_page_of_statements_is_up_to_date() -> None:
+    """Whoever changes words, or what is computed, writes the page again (``python -m
+    tests.stated``), and reads the reasons there.
     """
-    written = tables()[title]
-    assert [tuple(row[:3]) for row in written] == list(rows)
-    for row in written:
-        assert len(row) == 4, row
-        assert row[3].endswith("."), row
+    assert stated.page(PAGE) == PAGE
+
+
+@pytest.mark.parametrize("title", stated.SECTIONS)
+def test_a_person_says_why_what_is_computed_decides_each_statement(title: str) -> None:
+    reasons = stated.reasons(title, PAGE)
+    assert list(reasons) == [name for name, _, _ in stated.SECTIONS[title]]
+    for name, reason in reasons.items():
+        assert reason.endswith("."), name
+
+
+def test_a_change_of_words_is_noticed() -> None:
+    for right, wrong in [
+        ("dimension α(2d − α) + d·d' − 1", "dimension α(2d − α) + d·d'"),
+        ("the base locus is empty (Macaulay2)", "the base locus is empty"),
+        ("**3.3** (4)", "**3.3** (4, 5)"),
+    ]:
+        assert right in PAGE
+        assert stated.page(PAGE.replace(right, wrong, 1)) == PAGE
 
 
 def test_no_sign_of_the_words_is_lost_in_markdown() -> None:
     markdown_it = pytest.importorskip("markdown_it")
-    page = markdown_it.MarkdownIt("commonmark").enable("table").render(PAGE.read_text("utf-8"))
-    rows = [row for name in stated.FAMILIES for row in stated.by_case(name)]
-    rows += [row for name in stated.ALL_SIZES for row in stated.for_all_sizes(name)]
-    assert [cell for row in rows for cell in row if cell not in unescape(page)] == []
+    page = unescape(markdown_it.MarkdownIt("commonmark").render(PAGE))
+    for rows in stated.SECTIONS.values():
+        for name, text, parts in rows:
+            assert [said for said in (name, text, *parts) if said not in page] == []
 
 
 def test_every_family_with_statements_has_its_table() -> None:
@@ -707,7 +698,8 @@ def test_every_family_with_statements_has_its_table() -> None:
     for_all = {family(name).all_sizes for name in with_statements}
     assert with_statements - for_all == set(stated.FAMILIES)
     assert {name for name in stated.FAMILIES if family(name).all_sizes} == set(stated.ALL_SIZES)
-    assert set(tables()) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}
+    titles = re.findall("^## (.*)$", PAGE, re.MULTILINE)
+    assert set(titles) == {*stated.FAMILIES.values(), *stated.ALL_SIZES.values()}
 
 
 def present_words(path: Path) -> str:

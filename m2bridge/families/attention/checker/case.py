@@ -183,7 +183,7 @@ def orbit_dimension(orbit: Orbit, case: Case) -> int:
     """The dimension of an orbit of functions: the dimension of its weights less one, for (λA, V/λ).
 
     L ∩ U is chosen, then L and U that contain it, in (r − m)(d − r) and (s − m)(d − s) dimensions;
-    then A with columns in L and V with rows in U (docs/checkers.md, Dimensions of orbits).
+    then A with columns in L and V with rows in U (docs/mathematics.md#checker-fibres).
     """
     r, s, m = orbit
     d = case.d

@@ -5,7 +5,7 @@ is no zero divisor modulo J, and if J and I have the same restriction to a slice
 c_{1,1,1,1} = 1 (docs/computing-closures.md, proposition-chart, over QQ). For t = 1 it is I if QQ[f]
 modulo J is Cohen–Macaulay and has the dimension and the degree of the closure
 (docs/computing-closures.md, proposition-cohen-macaulay).
-Proved in: docs/computing-closures.md; docs/checkers.md (the section Ideals).
+Proved in: docs/computing-closures.md (also checker-ideals).
 Computed here: that each polynomial vanishes identically on the closure; Gröbner bases over QQ and,
 from them, the Hilbert series; the dimension and the degree of the closure, without the polynomials;
 the three conditions; the least number of generators in each degree; for t = 1 Hilbert functions in

@@ -1,7 +1,7 @@
 """The degree of the source P(D_α) × P(V), by paths and in a second way.
 
 Rests on: the degree of a Segre variety, and Gröbner bases of minors.
-Proved in: docs/mathematics.md (theorem-degree) and docs/checkers.md (lemma-paths, Degree).
+Proved in: docs/mathematics.md (theorem-degree, lemma-paths, and checker-fibres).
 Computed here: the degree in two ways.
 On trust: nothing that is not proved there.
 
@@ -57,7 +57,7 @@ def paths(d: int, alpha: int) -> int:
 
     From (i, 1) to (1, j) there are C(i + j − 2, i − 1) paths, and the determinant of these numbers
     for d − α < i, j ≤ d counts the families (Lindström, Gessel, Viennot;
-    docs/checkers.md#lemma-paths).
+    docs/mathematics.md#lemma-paths).
     """
     ends = range(d - alpha, d)  # indices i and j here begin with 0
     numbers = [[comb(i + j, i) for j in ends] for i in ends]
@@ -88,7 +88,7 @@ def section_points(case: Case) -> int:
     For α = d its points are pairs of polynomials A(T) and V(T) with d² and d d' coefficients, and
     the section says that A(T) V(T) is a multiple of a given polynomial with simple roots: there are
     as many as ways to distribute its roots. For α = 1 three factors share the roots
-    (docs/checkers.md, Degree).
+    (docs/mathematics.md#checker-fibres).
     """
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:

@@ -3,7 +3,7 @@
 Rests on: H(n) is the number h(n) of sections of O(n) for large n (docs/completeness.md,
 proposition-sections), and where H(s) = h(s) for one s that is large enough, for all n ≥ s, with no
 generator of degree above s + 1 (theorem-bound); all sizes come from cores (proposition-core).
-Proved in: docs/completeness.md; docs/checkers.md (Equations up to a degree).
+Proved in: docs/completeness.md (also checker-equations).
 Computed here: ranks over QQ of images of monomials, and of multiples of relations, weight by
 weight.
 On trust: these theorems, which a certificate lists, and those of schur.py.

@@ -3,7 +3,7 @@
 Rests on: all is decided at one point of each of the finitely many orbits, by the fibre there and by
 ranks of tangent vectors.
 Proved in: docs/mathematics.md (proposition-orbits, proposition-finite, theorem-smooth,
-lemma-singular-source) and docs/checkers.md (Fibres).
+lemma-singular-source, checker-fibres).
 Computed here: the points and the length of every fibre, ranks over QQ.
 On trust: the lemmas that a certificate lists, such as that ranks determine the closures of orbits.
 

@@ -2,7 +2,7 @@
 
 Rests on: an element of the ideal is a sum of elements of the parts I_w, and permutations of indices
 carry parts to parts; the sections that it is compared with are those of sections.py.
-Proved in: docs/completeness.md; docs/checkers.md (Equations up to a degree, Few weights).
+Proved in: docs/completeness.md (also checker-equations).
 Computed here: ranks over QQ of images of monomials, and of multiples of relations.
 On trust: theorem-bound there, where a Hilbert function is said to be known in all degrees.
 
@@ -244,7 +244,8 @@ class Products:
 
         They are a representation of GL(X) × GL(H) × GL(Y), which has with a weight all decreasing
         weights below it in the dominance order. So a weight above one without generators has none
-        (docs/checkers.md, Few weights). Lower weights, with smaller sums of squares, come first.
+        (docs/completeness.md#checker-equations). Lower weights, with smaller sums of squares, come
+        first.
         """
         found: dict[Weight, int] = {}
         without_generators: list[Weight] = []

@@ -3,8 +3,7 @@
 Rests on: for fixed V = vᵀ the loss is quadratic in A, so its critical points with v·v ≠ 0 are those
 of the largest part of −2L that depends on A, a function F of v; and F = N/q³ with q = v·v and a
 form N of degree 6.
-Proved in: docs/learning-degrees.md (theorem-learning-degree, 1) and docs/checkers.md
-(lemma-count).
+Proved in: docs/learning-degrees.md (theorem-learning-degree, 1, and lemma-count).
 Computed here, modulo primes that the checker draws (draws.py): N, from values of F; and the number
 of its critical points, with multiplicities, by ranks. That is done for the target of the
 certificate, and for a target that the checker draws.
@@ -272,7 +271,8 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
 
     With I = (g_1, …, g_d) let h(D, e) be the dimension of the forms of degree D modulo those whose
     product with q^e is in I. If h(D, e) = h(D, e + 2) = h(D + 2, e) for some even D ≥ 8 and some e,
-    that is the number (docs/checkers.md#lemma-count); TooExpensiveError if none of DEGREES decides.
+    that is the number (docs/learning-degrees.md#lemma-count); TooExpensiveError if none of DEGREES
+    decides.
     """
     N = numerator(case, target, prime)
     q = squared_norm(N.context())
