@@ -36,6 +36,7 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.errors import ConversionError, InvalidCaseError, check_flag, check_kind, elements
 from m2bridge.limits import check_deadline_in
+from m2bridge.results.sheet import in_brackets
 
 UNDECLARED = (
     ". Every name in a map must be declared in parameters. How a parameter becomes a constant is"
@@ -84,6 +85,9 @@ class PolynomialMap:
     images: tuple[PolyElement, ...]
     relations: tuple[PolyElement, ...] = ()
     prime: bool = False
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "source", "coordinates", "images")
 
     def __post_init__(self) -> None:
         """Raise ConversionError for a wrong number of images, names used twice, or other fields."""

@@ -39,7 +39,7 @@ from m2bridge.engine import locate
 from m2bridge.errors import ConversionError, M2BridgeError
 from m2bridge.ideals.construct import read_ideal, read_ideal_file, read_mrdi
 from m2bridge.limits import Limits, alarm, clock, limit_of, limited, start
-from m2bridge.results.sheet import quoted
+from m2bridge.results.sheet import in_brackets, quoted
 from m2bridge.system import exit_text, write_aside
 from m2bridge.workspace.evaluation import Evaluator, bindings_of
 
@@ -84,6 +84,9 @@ class Outcome:
     reason: str = ""
     details: str = ""
     seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "name", "kind", "value", "reason")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
 from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
 from m2bridge.errors import InvalidCaseError, check_kind, elements
-from m2bridge.results.sheet import duration, line, plural, shortened, visible
+from m2bridge.results.sheet import duration, in_brackets, line, plural, shortened, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -63,6 +63,9 @@ class Plan:
     left: tuple[Any, ...]
     answers: Counter[str]
     unusable: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "done", "answers")
 
     @property
     def done(self) -> int:

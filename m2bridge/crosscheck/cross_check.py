@@ -16,7 +16,7 @@ from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError, 
 from m2bridge.limits import clock
 from m2bridge.maps.model import Model
 from m2bridge.results.base import Decision, VerdictsResult, result_json
-from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
+from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by, in_brackets
 from m2bridge.statements.statement import (
     GlobalStatement,
     OrbitStatement,
@@ -61,6 +61,9 @@ class CrossCheck(VerdictsResult):
     seconds: float
     unfinished: str = ""
 
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "refuted", "undecided", "is_proved")
+
     def to_sheet(self) -> Sheet:
         """Return the sheet: a summary, numbers of the case, a table of orbits, all reasons."""
         observations = self.observations
@@ -96,6 +99,7 @@ class CrossCheck(VerdictsResult):
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "remarks": remarks,
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

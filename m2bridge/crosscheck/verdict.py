@@ -28,7 +28,7 @@ from m2bridge.crosscheck.scope import (
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.maps.model import Model
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import Finding, name_with_part
+from m2bridge.results.sheet import Finding, in_brackets, name_with_part
 from m2bridge.statements.statement import (
     GlobalStatement,
     Numbers,
@@ -67,6 +67,9 @@ class Verdict:
     extent: VerdictScope
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "name", "decision")
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge._version import __version__
 from m2bridge.errors import ParseError, RenderError
-from m2bridge.results.sheet import printable, visible
+from m2bridge.results.sheet import in_brackets, printable, visible
 from m2bridge.system import folder, m2script
 
 if TYPE_CHECKING:  # Jinja is slow to import, and Macaulay2 can start before
@@ -54,6 +54,9 @@ class Script:
     body: str
     libraries: tuple[str, ...] = ("wire",)
     given: tuple[tuple[str, int], ...] = ()
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "name", "libraries", "given")
 
     @property
     def digest(self) -> str:
@@ -102,6 +105,9 @@ class Transcript:
     output: str
     seconds: float
     version: str
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "version", "seconds", "records")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

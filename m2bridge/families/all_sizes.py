@@ -19,7 +19,7 @@ from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.base import AnswerRow, Family, Question
-from m2bridge.results.base import Decision, VerdictsResult
+from m2bridge.results.base import Decision, Proof, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration, name_with_part
 from m2bridge.statements.statement import Statement
 
@@ -46,7 +46,7 @@ class AllSizesCase:
         return self
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AllSizesResult(VerdictsResult):
     """Verdicts on statements for all sizes, and the data on which they rely."""
 
@@ -76,6 +76,12 @@ class AllSizesResult(VerdictsResult):
         """Return tables of the computed data, which stand below the facts; here none."""
         return []
 
+    def proof(self) -> Proof:
+        """Return whether each statement that applies is confirmed or refuted, none left out."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        return VerdictsResult.proof(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return all verdicts and the computed data for ``json.dumps``."""
         # the field is present only if a limit was reached
@@ -86,6 +92,7 @@ class AllSizesResult(VerdictsResult):
             "seconds": round(self.seconds, 3),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "not_stated": list(self.not_stated),
+            **self.proof()._asdict(),
             **unfinished,
             **self.evidence(),
         }

@@ -16,8 +16,17 @@ from m2bridge.convert.printing import (
     ideal_text,
 )
 from m2bridge.ideals import MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
+from m2bridge.results.base import Proof, Result, result_json
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    plural,
+    printable,
+)
 
 SomeIdeal = TypeVar("SomeIdeal", bound=GeneratingSet)
 """The class of ideals in a result, the same as the class of the ideal that was given."""
@@ -113,6 +122,15 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         """The dimension of the singular locus; −1 if it is empty, ``None`` if it was not found."""
         return _largest_dimension(self.components)
 
+    def proof(self) -> Proof:
+        """Return whether all components of the singular locus are known."""
+        if self.components is None:
+            return Proof(False, self.unfinished)
+        return Proof(True, f"by the {self.method}, over {self.given.ring.field}")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "given", "variety_dimension", "dimension")
+
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
         no_case = None  # an ideal is in no family of models
@@ -130,6 +148,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
             "method": self.method,
+            **self.proof()._asdict(),
         }
 
     def to_sheet(self) -> Sheet:

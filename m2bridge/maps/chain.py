@@ -27,7 +27,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, ch
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import DifferentiableModel, checked_prime
 from m2bridge.results.known import Bounds
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import in_brackets, plural
 
 MAX_COMPOSED_TERMS = 200_000
 """The largest number of terms of all outputs of a layer; expanding them takes some seconds."""
@@ -67,6 +67,9 @@ class Layer:
 
     polynomial_map: PolynomialMap
     inputs: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "inputs", "polynomial_map")
 
     def __post_init__(self) -> None:
         check_kind("polynomial_map", self.polynomial_map, PolynomialMap, "a PolynomialMap")
@@ -397,6 +400,9 @@ class Chain(DifferentiableModel):
     title: str = TITLE
     key: str = "map"
     family: ClassVar[str] = "map"
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "layers")
 
     def __post_init__(self) -> None:
         check_kind("layers", self.layers, (tuple, list), "a tuple of Layers")

@@ -56,9 +56,18 @@ from m2bridge.maps.equations import (
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model, map_of
-from m2bridge.results.base import Result, result_json
+from m2bridge.results.base import Proof, Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Formula,
+    Polynomials,
+    Sheet,
+    computed_by,
+    in_brackets,
+    printable,
+)
 
 Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
 
@@ -829,6 +838,19 @@ class Closure(Result):
         error.progress = f"the closure has dimension {self.dimension}"
         return error
 
+    def proof(self) -> Proof:
+        """Return whether the generators found are proved to be all."""
+        completeness = self.completeness
+        if completeness.proved:
+            return Proof(True, completeness.reason)
+        lacking = "no generators were found"
+        if completeness.degree is not None:
+            lacking = f"the generators are complete up to degree {completeness.degree}"
+        return Proof(False, "; ".join(filter(None, (lacking, self.unfinished))))
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "field", "dimension", "degree", "is_proved")
+
     def to_sheet(self) -> Sheet:
         """Return the sheet with invariants and generators."""
         # the number of generators in each degree
@@ -873,6 +895,7 @@ class Closure(Result):
             "predicted_hilbert_function": None if predicted is None else list(predicted),
             "strategy": self.strategy,
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:
@@ -1028,6 +1051,15 @@ class Image(Result):
             return None
         return self.source_dimension - image
 
+    def proof(self) -> Proof:
+        """Return whether the closure is proved, and the other dimensions were found."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        return self.closure.proof()
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "closure")
+
     def to_sheet(self) -> Sheet:
         """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
         remark = None
@@ -1055,6 +1087,7 @@ class Image(Result):
             "generic_fibre_dimension": self.generic_fibre_dimension,
             "base_locus_dimension": self.base_locus_dimension,
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -31,9 +31,9 @@ from m2bridge.maps.jacobian_rank import (
 )
 from m2bridge.maps.model import DifferentiableModel, Expectation, MethodValue, Model, Status
 from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model
-from m2bridge.results.base import Result, result_json
+from m2bridge.results.base import Proof, Result, result_json
 from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
-from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
+from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, in_brackets, value_text
 
 MAX_ELIMINATION_SECONDS = 30.0
 """The time for elimination as one of all methods if no limit is given; it could take days."""
@@ -144,6 +144,20 @@ class Dimension(Result):
                 return finding.remark
         return ""
 
+    def proof(self) -> Proof:
+        """Return whether the dimension is proved, and not a lower bound or by a formula."""
+        best = best_value(self.findings)
+        if best is None or best.value is None:
+            return Proof(False, "; ".join(dict.fromkeys(f.remark for f in self.findings)))
+        if best.status == "proved":
+            return Proof(True, f"{best.method}: {best.remark}")
+        if best.status == "formula":
+            return Proof(False, f"the value of a formula only: {best.remark}")
+        return Proof(False, f"a lower bound only: {best.method}, {best.remark}")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "field", "dimension", "status")
+
     def to_sheet(self) -> Sheet:
         """Return the value, and a table of the methods."""
         rows = [(f.method, value_text(f.value), f.status, f.remark) for f in self.findings]
@@ -177,6 +191,7 @@ class Dimension(Result):
             "methods": [finding.to_json() for finding in self.findings],
             "agree": self.agree,
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -22,10 +22,19 @@ from m2bridge.limits import check_deadline_in, clock
 from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, IdealModel
-from m2bridge.results.base import result_json
+from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by, value_text
+from m2bridge.results.sheet import (
+    Facts,
+    Formula,
+    Picture,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    value_text,
+)
 
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
 MAX_SHOWN_HILBERT_VALUES = 1000
@@ -106,6 +115,16 @@ class HilbertFunction(PictureResult):
             rows.append((k, value, self.polynomial_at(k), rank))
         return rows
 
+    def proof(self) -> Proof:
+        """Return that the values are proved, as the series belongs to the whole ideal."""
+        reason = "the Hilbert series of the ideal, which is proved complete"
+        if self.ranks:
+            reason += f", and ranks of matrices up to degree {len(self.ranks) - 1}"
+        return Proof(True, reason)
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "field", "values")
+
     def to_sheet(self) -> Sheet:
         """Return a table of the values, the series, the polynomial and the picture."""
         formula = latex(self.polynomial)
@@ -133,6 +152,7 @@ class HilbertFunction(PictureResult):
             "polynomial_from": max(self.polynomial_from, 0),
             # A computation that is interrupted has no result here; other results have the key.
             "unfinished": None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -51,7 +51,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
 from m2bridge.maps.chain import Chain, Layer, rescaling_dimension, restrict_outputs
 from m2bridge.maps.model import Model, PolarData
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import in_brackets, plural
 
 TITLE = "polynomial map"
 
@@ -64,6 +64,9 @@ class MapModel(Model):
     title: str = TITLE
     key: str = "map"
     family: ClassVar[str] = "map"
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "polynomial_map")
 
     def to_json(self) -> dict[str, Any]:
         """Return the map, with polynomials as text."""

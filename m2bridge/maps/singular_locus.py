@@ -61,8 +61,17 @@ from m2bridge.maps.locus import (
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model
 from m2bridge.results import MAX_SHOWN_GENERATORS
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
+from m2bridge.results.base import Proof, Result, result_json
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    printable,
+    value_text,
+)
 
 SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
@@ -651,6 +660,15 @@ class SingularLocus(Result):
             return None
         return orbit_methods.independent_count
 
+    def proof(self) -> Proof:
+        """Return whether all components are known."""
+        if self.components is None:
+            return Proof(False, self.unfinished or "some orbits are undecided")
+        return Proof(True, "; ".join((f"by {self.method}", *self.remarks)))
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "field", "variety_dimension", "dimension")
+
     def to_sheet(self) -> Sheet:
         """Return the dimensions, a table of the orbits, the components, and the ideals that were
         computed.
@@ -688,6 +706,7 @@ class SingularLocus(Result):
             "unfinished": self.unfinished or None,
             "proved": [_component_json(c) for c in self.proved],
             "rest_dimension": self.rest_dimension,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -43,9 +43,9 @@ from m2bridge.pictures.slice_picture import (
     SurfaceResult,
     equation_latex,
 )
-from m2bridge.results.base import result_json
+from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, in_brackets
 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
 """The least and the largest number of points along a side; larger numbers take minutes."""
@@ -126,6 +126,14 @@ class SliceSurface(SurfaceResult):
                 raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
 
+    def proof(self) -> Proof:
+        """Return that this is a picture, of which only a part could be proved."""
+        exact = "the equation and the singular locus are exact"
+        return Proof(None, f"a picture: {exact}, the pieces are found on a grid of points")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "equation")
+
     def to_sheet(self) -> Sheet:
         """Return the equation, the singular locus, and the pieces with a point of each."""
         forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
@@ -166,6 +174,7 @@ class SliceSurface(SurfaceResult):
             "decided_by": self.decided_by or None,
             "pieces": [_piece_json(piece) for piece in self.pieces],
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

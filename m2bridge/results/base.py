@@ -1,23 +1,57 @@
 """Base classes of results, and of results with verdicts.
 
 A result defines its content for people (``to_sheet``) and for programs (``to_json``,
-``to_macaulay2``); text, HTML and LaTeX are written here from its sheet.
+``to_macaulay2``); text, HTML and LaTeX are written here from its sheet. It says in one way whether
+its answer is proved, and why: :class:`Proof`, as two attributes and as two fields of its JSON.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from m2bridge.results import MAX_NOTEBOOK_TEXT_CHARS, MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
-from m2bridge.results.sheet import Sheet, quoted, shortened
+from m2bridge.results.sheet import Sheet, in_brackets, quoted, shortened
 from m2bridge.results.writers import html, paper
+
+
+class Proof(NamedTuple):
+    """Whether the answer of a result is proved, and why, with one meaning for all results.
+
+    ``is_proved`` is true if the whole answer is exact over its field and proved: by computation, or
+    by theorems that are proved in ``docs/`` or cited. It is false if a part is missing, is a bound
+    or the value of a formula, or was counted modulo primes. It is ``None`` if there is no answer
+    that could be proved, as in a picture of points, or where no statement applies. What the answer
+    of each class is stands in docs/reference/results.md.
+
+    ``because`` says in words what proves it, or what a proof lacks.
+    """
+
+    is_proved: bool | None
+    because: str
 
 
 class Result(ABC):
     """A result, which can be written as text (by ``print``), HTML, LaTeX, JSON and Macaulay2."""
 
     __slots__ = ()
+
+    def proof(self) -> Proof:
+        """Return whether the answer is proved, and why; a class with an answer replaces this."""
+        return Proof(None, "it has no answer that could be proved")
+
+    @property
+    def is_proved(self) -> bool | None:
+        """Whether the answer is proved; ``None`` if there is no answer that could be proved."""
+        return self.proof().is_proved
+
+    @property
+    def because(self) -> str:
+        """What proves the answer, or what a proof lacks, in words."""
+        return self.proof().because
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "is_proved")
 
     @property
     def unfinished(self) -> str:
@@ -124,6 +158,23 @@ class VerdictsResult(Result):
     __slots__ = ()
 
     verdicts: Sequence[HasDecision]
+
+    def proof(self) -> Proof:
+        """Return whether each statement that applies is confirmed or refuted."""
+        undecided, decided = [], []
+        for verdict in self.verdicts:
+            if verdict.decision == Decision.UNDECIDED:
+                undecided.append(verdict.name)
+            elif verdict.decision != Decision.NOT_APPLICABLE:
+                decided.append(verdict.name)
+        if undecided:
+            return Proof(False, f"undecided: {', '.join(undecided)}")
+        if not decided:
+            return Proof(None, "no statement applies")
+        return Proof(True, f"decided: {', '.join(decided)}")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "refuted", "undecided", "is_proved")
 
     def to_macaulay2(self) -> str:
         """Return the verdicts as a Macaulay2 hash table."""

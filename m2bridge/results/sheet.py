@@ -90,6 +90,16 @@ def line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+MAX_REPR_CHARS = 200
+"""Characters of the ``repr`` of a result: one or two lines, as a prompt shows it."""
+
+
+def in_brackets(value: object, *names: str) -> str:
+    """Return the ``repr`` of a value on one line: its class, and its attributes of these names."""
+    shown = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
+    return shortened(line(f"<{type(value).__name__} {shown}>"), MAX_REPR_CHARS)
+
+
 def shortened(text: str, most: int = 600) -> str:
     """Return text; of one with more than ``most`` characters only the two ends, with an ellipsis
     between.

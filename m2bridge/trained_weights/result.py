@@ -14,10 +14,10 @@ from typing import Any
 
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
-from m2bridge.results.base import result_json
+from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
-from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, visible
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, in_brackets, plural, visible
 from m2bridge.trained_weights.analysis import Analysis
 from m2bridge.trained_weights.checkpoints.accounting import (
     ArrayUse,
@@ -154,6 +154,24 @@ class Weights(PictureResult):
     def listed(self) -> tuple[HeadWeights, ...]:
         """The heads in tables, in their order."""
         return chosen_heads(self.heads, self.sort, self.worst)
+
+    def proof(self) -> Proof:
+        """Return whether all heads have proved ranks, and layers and network known dimensions."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        networks = {f"layer {number}": layer for number, layer in self.layers.items()}
+        if self.network is not None:
+            networks["the network"] = self.network
+        bounded = [name for name, one in networks.items() if one.dimension.exact is None]
+        if bounded:
+            return Proof(False, f"bounds for the dimension, not a number: {', '.join(bounded)}")
+        reason = "exact ranks of all matrices"
+        if self.assumed:
+            reason += f", assuming that {'; and that '.join(self.assumed)}"
+        return Proof(True, reason)
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "source", "size_text", "is_proved")
 
     def to_sheet(self) -> Sheet:
         """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
@@ -325,6 +343,7 @@ class Weights(PictureResult):
             "remarks": list(self.remarks),
             "assumed": list(self.assumed),
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
             "model": model,
             "adapter": self.adapter or None,
         }

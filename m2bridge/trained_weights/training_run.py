@@ -71,7 +71,7 @@ class Stage:
     saddle: bool  # whether these are proved to be saddles; false where that is not known
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True, repr=False)
 class TrainingRun(PictureResult):
     """What is seen of the weights of one layer during training.
 

@@ -37,8 +37,8 @@ from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.limits import clock
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, matrix_text
+from m2bridge.results.base import Proof, Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, in_brackets, matrix_text
 from m2bridge.training.data import DataSource, read_loss
 
 DIGITS_OF_LOSS = 9
@@ -182,6 +182,14 @@ class CriticalPoints(Result):
                 with_same_function.append(point)
         return with_same_function == [second]
 
+    def proof(self) -> Proof:
+        """Return that the number is not proved: it is counted modulo primes."""
+        first, second = self.primes
+        return Proof(False, f"critical points are counted modulo the primes {first} and {second}")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "critical_points", "generic_ed_degree")
+
     def to_sheet(self) -> Sheet:
         """Return the page: the numbers, and tables of the real points in and outside the dense
         orbit.
@@ -213,6 +221,7 @@ class CriticalPoints(Result):
             "isolated_by": self.isolated_by or None,
             "spurious_minima": self.spurious_minima,
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -24,7 +24,7 @@ from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
 from m2bridge.errors import InvalidCaseError, ScriptError, check_flag, check_kind
 from m2bridge.limits import Limits
-from m2bridge.results.sheet import quoted
+from m2bridge.results.sheet import in_brackets, quoted
 from m2bridge.system import address_space, collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
@@ -137,6 +137,9 @@ class Evaluation:
     value: Any
     output: str
     seconds: float
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "value", "output", "seconds")
 
 
 @dataclass(frozen=True, slots=True)

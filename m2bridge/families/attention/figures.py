@@ -36,9 +36,17 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import lay_out, smooth_curve, straighten_route
 from m2bridge.results import picture
-from m2bridge.results.base import result_json
+from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, value_text
+from m2bridge.results.sheet import (
+    Facts,
+    Picture,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    value_text,
+)
 
 MAX_DRAWN_ORBITS = 120
 """The largest number of orbits in a legible picture."""
@@ -163,6 +171,18 @@ class OrbitDiagram(picture.PictureResult):
             rows.append(row)
         return rows
 
+    def proof(self) -> Proof:
+        """Return whether it is decided for each orbit if it is singular, and a boundary."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        undecided = [node.name for node in self.nodes if None in (node.singular, node.boundary)]
+        if undecided:
+            return Proof(False, f"undecided: {', '.join(undecided)}")
+        return Proof(True, "the fibre of the parametrization over a point of each orbit")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "is_proved")
+
     def to_sheet(self) -> Sheet:
         """Return a table of the orbits, with those that each one covers, and the picture."""
         rows = []
@@ -188,6 +208,7 @@ class OrbitDiagram(picture.PictureResult):
             "orbits": [asdict(node) for node in self.nodes],
             "covers": [[low.name, high.name] for low, high in self.covers],
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -48,7 +48,7 @@ class FigurePoint(NamedTuple):
     softmax: Dimension
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Figure3(PictureResult):
     """The dimensions of networks of lightning and of softmax attention, for some widths δ."""
 

@@ -42,8 +42,8 @@ from m2bridge.maps.degrees.quadratic_forms import DistanceForm, read_numbers, re
 from m2bridge.maps.degrees.real_points import RealCriticalPoints, find_real_points
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable
+from m2bridge.results.base import Proof, Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, in_brackets, printable
 
 MAX_DIGITS = 15
 """The largest number of digits of a coordinate or value that are shown: floating-point numbers
@@ -404,6 +404,13 @@ class EDDegree(Result):
             return None
         return tuple(point.distance for point in self._real.points)
 
+    def proof(self) -> Proof:
+        """Return that the number is not proved: it is counted modulo primes."""
+        return Proof(False, f"critical points are counted {self.counted.known}")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "ed_degree", "generic_ed_degree", "real_critical_points")
+
     def to_sheet(self) -> Sheet:
         """Return the numbers, how they are known, and a table of the real critical points."""
         blocks: list[Block] = [Facts(_facts(self))]
@@ -433,6 +440,7 @@ class EDDegree(Result):
             "closure_generic_ed_degree": self.closure_generic_ed_degree,
             **_point_json(self.at_point),
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

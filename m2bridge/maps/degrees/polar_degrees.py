@@ -47,10 +47,19 @@ from m2bridge.maps.degrees.distance import Variety, variety_of_closure
 from m2bridge.maps.degrees.slices import RandomSlices
 from m2bridge.maps.model import Model, PolarData
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results.base import result_json
+from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by, printable
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Picture,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    printable,
+)
 
 MAX_SLICES_SECONDS = 20.0
 """Seconds of ``auto`` for points in slices, before it tries the conormal variety."""
@@ -472,6 +481,19 @@ class PolarDegrees(PictureResult):
         dual = self._dual_variety
         return None if dual is None else dual.degree
 
+    def proof(self) -> Proof:
+        """Return whether a theorem gives all polar degrees."""
+        theorem = self.theorem
+        if self.unfinished or self.primes:
+            reasons: tuple[str, ...] = (theorem.known, self.unfinished)
+        else:
+            reasons = (theorem.known, *theorem.rests_on)
+        is_proved = not self.primes and not self.unfinished
+        return Proof(is_proved, "; ".join(filter(None, reasons)))
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "degrees", "is_proved")
+
     def to_sheet(self) -> Sheet:
         """Return the numbers with their grounds, a table of critical strata, and the picture.
 
@@ -523,6 +545,7 @@ class PolarDegrees(PictureResult):
                 for stratum in theorem.loci
             ],
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -250,7 +250,7 @@ def _as_in(architecture: Architecture, layer: LayerTensors, said: StoredAs) -> L
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Contents(Result):
     """The arrays in a file, ``source``: one of these names can be given to each of the options
     ``--query``, ``--key`` and ``--value``.

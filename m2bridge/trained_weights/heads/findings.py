@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.results.sheet import in_brackets
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.numerical import Numerical
 from m2bridge.trained_weights.heads.ranks import (
@@ -59,6 +60,9 @@ class HeadWeights:
     ranks: Ranks
     numerical: Numerical
     types: HeadTypes | None = None  # None where K and Q are not given, or with biases or a norm
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "layer", "head", "orbit", "singular", "boundary")
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, decide_regular, dimension_facts
 from m2bridge.results.known import Bounds
+from m2bridge.results.sheet import in_brackets
 from m2bridge.trained_weights.networks.symmetries import Symmetries
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ class NetworkAtWeights:
     constant: int = 0  # the dimension of the constants that a layer adds to what its heads do
     reason: str = ""  # for the upper bound of the dimension, if it is not the dimension's own
     epsilon: Fraction | None = None  # what norms add to the variance, where the rank depends on it
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "parameters", "dimension", "regular")
 
     @property
     def parameters(self) -> int:

@@ -35,7 +35,7 @@ from m2bridge.families.attention.ideal.sections import CoreSize, PartitionTriple
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.limits import clock, limited, performed_within_limit
-from m2bridge.results.base import Result
+from m2bridge.results.base import Proof, Result
 from m2bridge.results.sheet import (
     Block,
     Facts,
@@ -44,6 +44,7 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     duration,
+    in_brackets,
     plural,
     quoted,
 )
@@ -320,6 +321,15 @@ class AllClosures(Result):
     seconds: float
     unfinished: str = ""
 
+    def proof(self) -> Proof:
+        """Return whether the closures of all ranges that were asked for are known."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        return Proof(True, PROOF)
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "is_proved", "unfinished")
+
     def to_sheet(self) -> Sheet:
         """A table of generators for each range of sizes, and formulas."""
         facts = [
@@ -347,6 +357,7 @@ class AllClosures(Result):
             "sections": SECTIONS,
             "closures": [closure.to_json() for closure in self.ranges],
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

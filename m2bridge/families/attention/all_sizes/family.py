@@ -61,7 +61,7 @@ from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AllSizes(AllSizesResult):
     """Verdicts on statements for all sizes, and the theorem about fibres on which they rest.
 

@@ -33,7 +33,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.limits import clock, performed_within_limit
-from m2bridge.results.base import Decision, VerdictsResult
+from m2bridge.results.base import Decision, Proof, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
 from m2bridge.statements.statement import GlobalStatement, Statement
 
@@ -79,7 +79,7 @@ class AmongCores(VerdictScope):
         return self.to_json()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class GeneratorsOfAllSizes(VerdictsResult):
     """The verdicts on generators for all sizes, and the single cases that they are
     compared with.
@@ -93,6 +93,12 @@ class GeneratorsOfAllSizes(VerdictsResult):
     unfinished: str = ""
     # the statements that were asked for but have no form for all sizes
     not_stated: tuple[str, ...] = ()
+
+    def proof(self) -> Proof:
+        """Return whether each statement that applies is confirmed or refuted, none left out."""
+        if self.unfinished:
+            return Proof(False, self.unfinished)
+        return VerdictsResult.proof(self)
 
     def to_sheet(self) -> Sheet:
         """The numbers for each range of sizes, the cases, and the verdicts."""
@@ -123,6 +129,7 @@ class GeneratorsOfAllSizes(VerdictsResult):
             "cases": [case.to_json() for case in self.cases],
             "not_stated": list(self.not_stated),
             "unfinished": self.unfinished or None,
+            **self.proof()._asdict(),
         }
 
 

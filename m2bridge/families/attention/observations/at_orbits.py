@@ -24,7 +24,7 @@ from m2bridge.families.attention.sizes import LayerSizes, is_birational
 from m2bridge.families.attention.statements import Preimages, is_singular_by_theorem
 from m2bridge.maps.singular_locus import zero_text
 from m2bridge.results.known import Bounds
-from m2bridge.results.sheet import Facts, Sheet, Table
+from m2bridge.results.sheet import Facts, Sheet, Table, in_brackets
 from m2bridge.statements.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
 
 BOUNDARY_FAMILY_ORBIT = Orbit(1, 1, 1)
@@ -96,6 +96,9 @@ class OrbitFacts:
     boundary: bool
     tangent: Bounds
     tangent_witness: Orbit
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "orbit", "dimension", "fibre", "singular", "boundary")
 
     @property
     def tangent_lower(self) -> int:
@@ -174,6 +177,9 @@ class Observations(Observed):
     seconds: float = 0.0
     limit: EngineError | None = None
     polar_degrees: Numbers | None = None
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "dimension", "degree", "unfinished")
 
     @property
     def generic_fibre(self) -> Fibre:

@@ -44,8 +44,8 @@ from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.orbits.tangents import source_is_smooth
 from m2bridge.families.attention.sizes import LayerSizes, dimension_bound, is_birational
 from m2bridge.limits import check_deadline_in, clock
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
+from m2bridge.results.base import Proof, Result, result_json
+from m2bridge.results.sheet import Facts, Sheet, duration, in_brackets, matrix_text, plural
 from m2bridge.system import any_length
 
 MAX_ROOT_BITS = 5000
@@ -345,6 +345,16 @@ class Membership(Result):
         """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
         return self.model.independent_count if self.is_zero else None
 
+    def proof(self) -> Proof:
+        """Return that the place is proved: the fibre over the function is exact."""
+        reason = "the fibre of the parametrization over the function, in exact arithmetic"
+        if self.is_zero:
+            reason = "the zero function has the weights A = 0 or V = 0, and no others"
+        return Proof(True, reason)
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "model", "place", "orbit", "length")
+
     def to_sheet(self) -> Sheet:
         """Return a table: place, orbit, fibre, weights, and whether the point is singular."""
         place, fibre = self.place, None
@@ -396,6 +406,7 @@ class Membership(Result):
             "tangent_dimension": self.tangent_dimension,
             "boundary": self.boundary,
             "remark": self.remark or None,
+            **self.proof()._asdict(),
         }
 
     def to_macaulay2(self) -> str:

@@ -77,7 +77,7 @@ class AmongNetworks(VerdictScope):
         return lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DeepAttentionAllSizes(AllSizesResult):
     """Verdicts for all sizes, and the data on which they rely.
 
