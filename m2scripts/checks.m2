@@ -56,6 +56,19 @@ mbProductLiesIn = (ideals, I) -> (
     factors := apply(toList ideals, mbCombination);
     sum(factors, mbDegree) > 12 or fold((f, g) -> (f * g) % I, 1_(ring I), factors) % I == 0)
 
+-- Is Q all of the ideal of those g for which each g f_i is in I_i? It lies in this ideal by other checks. Then R/Q has the
+-- Hilbert series of the submodule of the sum of all R/I_i that the column of the f_i generates: the series of the sum less the
+-- series of what is left of it modulo the column. The Groebner basis that this takes is the one of the syzygies by which
+-- quotients and intersections are found. Not tried of ideals that are not homogeneous, nor of many.
+mbIsAll = (Q, elements, ideals) -> (
+    places := select(toList(0 .. #elements - 1), i -> elements#i != 0);
+    if #places > 8 or not all(append(ideals, Q), isHomogeneous) or not all(elements, isHomogeneous) then return true;
+    if #places == 0 then return Q == 1;
+    -- each R/I_i in the degrees in which the column has the degree 0
+    relations := directSum apply(places, i -> (ring Q)^{degree elements#i} ** gens ideals#i);
+    column := map(target relations, (ring Q)^1, matrix apply(places, i -> {elements#i}));
+    poincare coker gens Q == poincare coker relations - poincare coker (column | relations))
+
 mbAreIncomparable = (P, Q) -> not mbLieIn(gens P, Q) and not mbLieIn(gens Q, P)
 
 -- Do these ideals, each of which contains I, intersect in I? Not tried if they are many.

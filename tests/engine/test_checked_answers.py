@@ -24,10 +24,12 @@ I = ("x^2*y", "x*y^3")
 WRONG_QUOTIENTS = [
     ("quotient(givenIdeal, otherIdeal)", "ideal 1_givenRing", "products with the divisor"),
     ("quotient(givenIdeal, otherIdeal)", "ideal(givenRing_0^5)", "the quotient contains"),
+    ("quotient(givenIdeal, otherIdeal)", "givenIdeal", "no other element has products"),
 ]
 WRONG_SATURATIONS = [
     ("saturate(givenIdeal, otherIdeal)", "ideal 1_givenRing", "products with powers"),
     ("saturate(givenIdeal, otherIdeal)", "ideal(givenRing_0^5)", "the saturation contains"),
+    ("saturate(givenIdeal, otherIdeal)", "givenIdeal", "its own quotient"),
 ]
 WRONG_RADICALS = [
     ("radical givenIdeal", "ideal 1_givenRing", "powers of its generators"),
@@ -93,7 +95,9 @@ def test_wrong_quotients(
 def test_wrong_saturations(
     right: str, wrong: str, words: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for field in ("QQ", "GF(9)"):
+    # over GF(9) it is asked about an ideal that is not homogeneous, with the minimal polynomial
+    fields = ("QQ", "GF(7)") if words == "its own quotient" else ("QQ", "GF(9)")
+    for field in fields:
         saturate = partial(of_field(field, *I).saturate, engine=engine)
         assert words in wrong_answer(monkeypatch, right, wrong, saturate, "x")
 
@@ -139,6 +143,7 @@ def test_wrong_primes(
         ),
         ("intersect", ("x - 1",), "intersect ideals", "first ideals", "lies in each ideal"),
         ("intersect", ("x - 1",), "intersect ideals", "ideal 0_givenRing", "products of elements"),
+        ("intersect", ("x^3",), "intersect ideals", "ideals#0 * ideals#1", "no other element lies"),
         ("eliminate", ("y",), "eliminate({y}, givenIdeal)", X, "lies in the ideal"),
         ("eliminate", ("y",), "eliminate({y}, givenIdeal)", "givenIdeal", "none of the variables"),
         ("groebner_basis", (), "gens gb givenIdeal", "matrix {{x^2*y}}", "remainder zero"),

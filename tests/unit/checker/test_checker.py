@@ -22,7 +22,12 @@ from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certificates.wording import Words
 from m2bridge.certification.make import question_of
 from m2bridge.certification.verify import verify_path as verify_with_program
-from m2bridge.checker import algebra, global_verdict
+from m2bridge.checker import (
+    algebra,
+    global_verdict,
+    statements as content_of_statements,
+    verdict,
+)
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import (
     candidate as candidates,
@@ -472,6 +477,15 @@ def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() 
         for alpha in range(1, d + 1):
             if alpha * (2 * d - alpha) <= degrees.MAX_HILBERT_VALUES:
                 assert degrees.degree_by_values(d, alpha) == degrees.paths(d, alpha)
+
+
+def test_an_undecided_verdict_rests_on_no_lemma() -> None:
+    (words,) = statements.WORDS.listed("3.3", {})[:1]
+    for outcome, lemmas in (("CONFIRMED", 1), ("REFUTED", 1), ("UNDECIDED", 0)):
+        content = content_of_statements(
+            statements.WORDS, [words], [verdict(words, None, outcome)], evidence={"dimension": 7}
+        )
+        assert min(len(content.trusted), 1) == lemmas
 
 
 @pytest.mark.parametrize(

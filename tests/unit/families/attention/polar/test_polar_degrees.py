@@ -23,7 +23,7 @@ from m2bridge import (
 from m2bridge.cli import compute as computing
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
-from m2bridge.families.attention.checker import integrals as checked
+from m2bridge.families.attention.checker import integrals as checked, polar as checker_of_polar
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
 from m2bridge.families.attention.questions import POLAR
 from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
@@ -192,6 +192,21 @@ def test_planted_mistakes_contradict(
     monkeypatch.setattr(polar, name, wrong)
     with pytest.raises(ContradictionError):
         polar_degrees(SingleLayerAttention(2, 2))
+
+
+@pytest.mark.parametrize("kernel", [2, 3])
+def test_the_checker_wants_kernels_below_the_codimension(
+    kernel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: in all cases of the theorem they are smaller, so that no certificate shows this."""
+    certificate = certify(SingleLayerAttention(2, 1), "polar-degrees")
+
+    def facts(orbit: object, case: object) -> dict[str, object]:
+        return {"orbit": orbit, "codimension": 2, "kernel_at_most": kernel}
+
+    monkeypatch.setattr(checker_of_polar, "facts_over_orbit", facts)
+    with pytest.raises(ContradictionError, match="the theorem does not apply"):
+        checker_of_polar.polar(certificate)
 
 
 def test_where_the_theorem_does_not_apply() -> None:
