@@ -22,12 +22,7 @@ from m2bridge.certificates.form import Certificate, read, write
 from m2bridge.certificates.wording import Words
 from m2bridge.certification.make import question_of
 from m2bridge.certification.verify import verify_path as verify_with_program
-from m2bridge.checker import (
-    algebra,
-    global_verdict,
-    statements as content_of_statements,
-    verdict,
-)
+from m2bridge.checker import algebra, global_verdict, statements as content_of_statements, verdict
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import (
     candidate as candidates,
