@@ -105,18 +105,37 @@ def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -
     } | values
 
 
+def excluding_bound(
+    certificate: Certificate, words: Words, predicted: Any, lower: int, upper: int
+) -> str | None:
+    """Return the bound that a predicted number violates, as ``at most 43``, for a number that is
+    not known exactly; None if it violates none.
+
+    It is None, too, where the certificate leaves the number open, as those of release 1.0 do.
+    """
+    listed = certificate.answer.get("verdicts")
+    stored = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    is_left_open = any(
+        one.get("text") == words.text and one.get("observed") is None for one in stored
+    )
+    if is_left_open or type(predicted) is not int or lower <= predicted <= upper:
+        return None
+    return f"at most {upper}" if predicted > upper else f"at least {lower}"
+
+
 def global_verdict(
     words: Words,
     hypothesis: str | None,
     predicted: int | Sequence[int] | None,
-    observed: int | Mapping[str, Sequence[int | None]] | None,
+    observed: int | str | Mapping[str, Sequence[int | None]] | None,
 ) -> dict[str, Any]:
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
     A statement about special fibres is CONFIRMED also if none is observed. ``predicted`` is None
     where the statement has no meaning, and ``observed`` if the value was not decided: the verdict
     is then UNDECIDED. Several numbers are predicted as a list, and observed as {method: list of
-    numbers}, with None for a number that the method does not find.
+    numbers}, with None for a number that the method does not find. Observed may be a bound that
+    excludes the number (:func:`excluding_bound`).
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0

@@ -38,6 +38,7 @@ from m2bridge.statements.statement import (
     Statement,
     Value,
     Witness,
+    excluding_bound,
 )
 
 
@@ -247,6 +248,9 @@ def _compared_as_a_whole(
     # each value is None if it is not known; the text is then the limit, or empty
     predicted, limit_of_prediction = _within_limits(partial(statement.predict, observations.model))
     observed, limit_of_value = _within_limits(partial(observations.value, statement.observable))
+    if observed is None:
+        # a bound may refute what is predicted, although the value itself is not known
+        observed = excluding_bound(observations.bounds(statement.observable), predicted)
     if observed is None:
         # without a limit, ``unknown`` says why the observation has no value of the observable
         undecided_reason = limit_of_value or observations.unknown(statement.observable)

@@ -33,7 +33,7 @@ from m2bridge.errors import (
 )
 from m2bridge.limits import check, limited
 from m2bridge.maps.model import DifferentiableModel, MethodValue, Model, Status
-from m2bridge.results.known import Bounds, bounds_agree, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
 from m2bridge.statements.statement import Observed, Value
 
 if TYPE_CHECKING:
@@ -296,6 +296,10 @@ class ObservedRank(Observed):
         if observable != "dimension":
             return "not decided by this method"
         return f"the dimension is {' and '.join(self.result.sides())}"
+
+    def bounds(self, observable: str) -> Bounds:
+        """Return the bounds for the dimension."""
+        return self.result if observable == "dimension" else UNKNOWN
 
     def numbers(self) -> dict[str, int]:
         """Return ``lower_bound`` and ``upper_bound`` of the dimension by these names."""

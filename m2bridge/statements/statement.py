@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.base import Decision
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import name_with_part, value_text
 
 M = TypeVar("M")  # a model
@@ -151,13 +152,27 @@ class NumbersByMethod(PartialValue):
         return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
-Value = bool | int | FibrePoints | PartialValue
-"""A value that can be predicted and observed."""
+Value = bool | int | str | FibrePoints | PartialValue
+"""A value that can be predicted and observed; a text is a bound, as :func:`excluding_bound` has it.
+"""
+
+
+def excluding_bound(bounds: Bounds, predicted: Value | None) -> str | None:
+    """Return the proved bound that a predicted number violates, as ``at most 43``; ``None`` if it
+    violates none, or is not a number.
+    """
+    if type(predicted) is not int:
+        return None
+    if bounds.upper is not None and predicted > bounds.upper:
+        return f"at most {bounds.upper}"
+    if bounds.lower is not None and predicted < bounds.lower:
+        return f"at least {bounds.lower}"
+    return None
 
 
 def value_json(value: Value | None) -> Any:
     """Return a value as JSON has it."""
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool | int | str):
         return value
     return value.to_json()
 
@@ -375,6 +390,12 @@ class Observed(ABC):
     @abstractmethod
     def unknown(self, observable: str) -> str:
         """Return in words why :meth:`value` is ``None``; it is called only where it is."""
+
+    def bounds(self, observable: str) -> Bounds:
+        """Return proved bounds for a number that :meth:`value` leaves open: a prediction outside of
+        them is refuted.
+        """
+        return UNKNOWN
 
     def all_orbits(self) -> tuple[Any, ...]:
         """Return all orbits of the case in increasing order, observed or not."""

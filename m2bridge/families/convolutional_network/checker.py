@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
-from m2bridge.checker import FamilyChecker, global_verdict, statements
+from m2bridge.checker import FamilyChecker, excluding_bound, global_verdict, statements
 from m2bridge.checker.algebra import (
     PRIME,
     groebner_basis,
@@ -456,11 +456,15 @@ def expected(certificate: Certificate) -> Content:
     verdicts = []
     for words in listed:
         predict = PREDICTED.get(question)
+        predicted = predict(sizes) if predict else WORDS.predicted(words, named)
+        seen = observed
+        if question == "dimension" and dimension is None:
+            seen = excluding_bound(certificate, words, predicted, lower, upper)
         verdict = global_verdict(
             words,
             hypothesis=next(iter(WORDS.failing(words.assumes, named)), None),
-            predicted=predict(sizes) if predict else WORDS.predicted(words, named),
-            observed=observed,
+            predicted=predicted,
+            observed=seen,
         )
         verdicts.append(verdict)
     return statements(WORDS, listed, verdicts, evidence)

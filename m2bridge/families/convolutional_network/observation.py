@@ -31,6 +31,7 @@ from m2bridge.errors import ContradictionError, MemoryLimitError, TimeLimitError
 from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import RankResult, rank_result
+from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.statements.statement import Numbers, NumbersByMethod, Observed, Value
 
 # Most fibres within these limits take seconds, and some of 16 weights in three layers minutes.
@@ -98,6 +99,10 @@ class ObservedConvolution(Observed):
         if observable == "dimension":
             return f"the dimension is {' and '.join(self.rank.sides())}"
         return self.unfinished or self.reason or f"{observable}: not observed"
+
+    def bounds(self, observable: str) -> Bounds:
+        """Return the bounds for the dimension."""
+        return self.rank if observable == "dimension" else UNKNOWN
 
     def numbers(self) -> dict[str, int]:
         """Return the numbers that were found, keyed by their names in a certificate."""

@@ -65,7 +65,7 @@ from m2bridge.families.deep_attention.shape import (
 from m2bridge.families.deep_attention.upper_bounds import certified_bound
 from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
-from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds, intersect_bounds
 from m2bridge.results.sheet import value_text
 from m2bridge.statements.statement import Observed, Value
 
@@ -168,6 +168,13 @@ class ObservedNetwork(Observed):
         if finding.value is None:
             return f"{words}: {finding.method}"
         return f"{words}: {finding.known} ({finding.method})"
+
+    def bounds(self, observable: str) -> Bounds:
+        """Return the bounds for the dimension."""
+        finding = self.findings.get(observable)
+        if observable != "dimension" or finding is None or not isinstance(finding.known, Bounds):
+            return UNKNOWN
+        return finding.known
 
     def numbers(self) -> dict[str, int]:
         """Return the integers from which values follow, such as ranks, by their names; of several

@@ -30,7 +30,7 @@ from typing import Any
 from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
-from m2bridge.checker import FamilyChecker, global_verdict, statements
+from m2bridge.checker import FamilyChecker, excluding_bound, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.checker.draws import unpredictable
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
@@ -328,11 +328,12 @@ def expected(certificate: Certificate) -> Content:
     statements_in_words = WORDS.listed("expected-dimension", certificate.answer)
     for words in statements_in_words:
         failing = WORDS.failing(words.assumes, numbers)
+        predicted = WORDS.predicted(words, numbers)
+        observed: Any = dimension
+        if dimension is None:
+            observed = excluding_bound(certificate, words, predicted, lower, upper)
         verdict = global_verdict(
-            words,
-            hypothesis=next(iter(failing), None),
-            predicted=WORDS.predicted(words, numbers),
-            observed=dimension,
+            words, hypothesis=next(iter(failing), None), predicted=predicted, observed=observed
         )
         verdicts.append(verdict)
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}

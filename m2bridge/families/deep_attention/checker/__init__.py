@@ -13,8 +13,10 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 *hypotheses* say of which networks. Each module of this package begins with its own notation.
 """
 
+from typing import Any
+
 from m2bridge.certificates.form import Certificate, Content
-from m2bridge.checker import FamilyChecker, global_verdict, statements
+from m2bridge.checker import FamilyChecker, excluding_bound, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
     WORDS,
@@ -43,11 +45,14 @@ def expected(certificate: Certificate) -> Content:
     for words in statements_in_words:
         failing = hypotheses(network, words)
         predicted = prediction(network, words) if evidence else None
+        observed: Any = values[words.observable]
+        numbers = evidence.get(words.observable, {})
+        if words.observable == "dimension" and observed is None and "rank" in numbers:
+            observed = excluding_bound(
+                certificate, words, predicted, numbers["rank"], numbers["upper_bound"]
+            )
         verdict = global_verdict(
-            words,
-            hypothesis=next(iter(failing), None),
-            predicted=predicted,
-            observed=values[words.observable],
+            words, hypothesis=next(iter(failing), None), predicted=predicted, observed=observed
         )
         verdicts.append(verdict)
     return statements(WORDS, statements_in_words, verdicts, evidence)

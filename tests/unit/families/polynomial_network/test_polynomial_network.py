@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise, product
 from math import comb
 from operator import mul
@@ -21,6 +22,7 @@ import pytest
 from sympy import Expr, Integer, Matrix, Poly, Symbol, symbols
 from sympy.polys.matrices import DomainMatrix
 
+from m2bridge import certify, cross_check, verify
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.certificates import conditions
@@ -244,6 +246,32 @@ def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:
     found = rank_result(PolynomialNetwork((3, 4, 6, 6, 1), 2))
     assert (found.lower, found.upper, found.status) == (42, 43, "lower bound")
+
+
+def test_a_prediction_above_a_proved_bound_is_refuted() -> None:
+    """45 forms of degree 8 in 3 variables are expected, and there are at most 43 dimensions."""
+    network = PolynomialNetwork((3, 4, 6, 6, 1), 2)
+    expected, of_equal_widths = cross_check(network).verdicts
+    assert (expected.decision, expected.predicted, expected.observed) == (
+        "REFUTED",
+        45,
+        "at most 43",
+    )
+    assert expected.reason == "dimension: computed at most 43, stated 45"
+    assert of_equal_widths.decision == "NOT_APPLICABLE"
+    certificate = certify(network, "expected-dimension")
+    assert verify(certificate).outcome == "accepted"
+    # A certificate of 1.0 leaves open what a bound refutes; a false bound is rejected.
+    for observed, verdict, outcome in (
+        (None, "UNDECIDED", "accepted"),
+        ("at most 44", "REFUTED", "rejected"),
+        (43, "REFUTED", "rejected"),
+        (None, "REFUTED", "rejected"),
+    ):
+        verdicts = [dict(one) for one in certificate.answer["verdicts"]]
+        verdicts[0] |= {"observed": observed, "verdict": verdict}
+        changed = replace(certificate, answer={"verdicts": verdicts})
+        assert verify(changed.sealed()).outcome == outcome, (observed, verdict)
 
 
 @pytest.mark.parametrize(
