@@ -304,7 +304,7 @@ def ideal_command(
         data |= {"text": str(value), "remark": remark}
         common.echo_json(json.dumps(data, ensure_ascii=False))
     else:
-        click.echo(str(value))
+        click.echo(_as_text(value))
         show_ring(subject)
         if remark:
             click.echo(remark, err=True)
@@ -333,6 +333,15 @@ def _arguments(other: str | None, method: str, ring: Any) -> list[Any]:
         return [ideal(other, variables=ring.variables, field=ring.field)]
     except ConversionError as reason:
         raise InvalidCaseError("other", str(reason)) from None
+
+
+def _as_text(value: Any) -> str:
+    """Return a value as text, with one component of a decomposition a line."""
+    from m2bridge.ideals.ideal import Ideal
+
+    if isinstance(value, tuple) and any(isinstance(item, Ideal) for item in value):
+        return "\n".join(map(str, value))
+    return str(value)
 
 
 def _as_json(value: Any) -> Any:

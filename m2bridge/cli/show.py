@@ -29,6 +29,7 @@ from m2bridge.cli.cases import (
 )
 from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
+from m2bridge.cli.ideals import ideal_option, read_ideal, refuse_variables
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
@@ -296,7 +297,7 @@ def _figure_command(figure: Figure) -> click.Command:
         short_help=figure.title,
     )
     if figure.of_model is not None:
-        command = family_options(command)
+        command = ideal_option(family_options(command))
     if figure.needs_engine:
         command = common.engine_option(command)
     for option in FIGURE_OUTPUT_OPTIONS:
@@ -312,6 +313,12 @@ def _draw_figure(
     """
     program = options.pop("program", None)  # not an option of the figure itself
     names_a_model = options.get("family") is not None or options.get("file") is not None
+    named_ideal = options.pop("named_ideal", None)
+    if named_ideal is not None:
+        _check_no_case_beside_ideal(figure)
+    elif figure.of_model is not None:
+        refuse_variables(options)
+    variables = options.pop("variables", None)
     if out is not None:
         _check_writable(out)
     with (
@@ -321,7 +328,12 @@ def _draw_figure(
         # starts at the first computation, so it does not start for figures without one.
         Session(program),
     ):
-        model = named_case(options) if names_a_model else None
+        model: Any = None
+        if named_ideal is not None:
+            with importing():
+                model, _ = read_ideal(named_ideal, None, variables)
+        elif names_a_model:
+            model = named_case(options)
         result = figure.from_options(options, model)
     if out is not None:
         # The limit holds for the computation: its result is drawn however long that takes. Drawing
@@ -335,6 +347,15 @@ def _draw_figure(
         click.echo(result.to_csv(), nl=False)
         return finished(result)
     return show(result, form or "text", clock)
+
+
+def _check_no_case_beside_ideal(figure: Figure) -> None:
+    """Refuse options that name a case, a family or a map, which ``--ideal`` stands in place of."""
+    explicit = common.explicit_options(click.get_current_context())
+    flags = {option.name: f"--{option.name.replace('_', '-')}" for option in figure.case}
+    for name, flag in {**flags, "family": "--family", "file": "--map"}.items():
+        if name in explicit:
+            raise click.UsageError(f"--ideal and {flag} exclude each other")
 
 
 @contextmanager

@@ -295,7 +295,8 @@ class Figure:
         Whether Macaulay2 is needed.
     of_model : callable, optional
         For a picture of any model: maps a model, and the values of the options that do not name a
-        case, to the result; the command then takes ``--family`` and ``--map`` too.
+        case, to the result; the command then takes ``--family`` and ``--map`` too, and ``--ideal``,
+        with the ideal as the model.
     case : tuple of CaseOption
         The options among ``options`` that name a case, in place of which another family has its
         own.

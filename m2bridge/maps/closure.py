@@ -175,7 +175,8 @@ def closure(
         raise errors.InvalidCaseError(
             "case",
             "must be a map, not an Ideal, whose variety is closed and has the ideal radical();"
-            " dimension, singular_locus, hilbert_function, ed_degree and polar_degrees take ideals",
+            " dimension, singular_locus, hilbert_function, ed_degree, polar_degrees and"
+            " slice_surface take ideals",
         )
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)

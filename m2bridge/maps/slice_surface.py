@@ -1,10 +1,12 @@
-"""The section of a closure by a space of dimension 3: its real surface and singular curve.
+"""The section of a variety by a space of dimension 3: its real surface and singular curve.
 
-Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
-a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
-piece lies as a whole among the functions of real weights or outside: the sign by which a criterion
-of the family decides this is constant on it. The proof is in docs/mathematics.md. ``fineness`` is
-about the number of points that are computed along a side of the box.
+The variety is the Zariski closure of an image, or given by an ideal over QQ. Macaulay2 decomposes
+the slice and its singular locus over QQ. The real points of each component in a box form pieces
+(``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each piece lies as a
+whole among the functions of real weights or outside: the sign by which a criterion of the family
+decides this is constant on it. The proof is in docs/mathematics.md. A map or an ideal has no
+weights: all its pieces are real points. ``fineness`` is about the number of points that are
+computed along a side of the box.
 """
 
 from __future__ import annotations
@@ -29,14 +31,16 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
+from m2bridge.maps.chain import Chain
 from m2bridge.maps.closure import Closure, closure
 from m2bridge.maps.model import Model, WithoutRealWeights
-from m2bridge.maps.polynomial_map_model import Case
+from m2bridge.maps.polynomial_map_model import Case, IdealModel, MapModel, as_model
 from m2bridge.maps.slice_space import SliceSpace, Span, Values
 from m2bridge.pictures.real_geometry import Cell, ball, branches, patches, to_flint
 from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,
     FUNCTIONS,
+    REAL_POINTS,
     UNDECIDED,
     Piece,
     PieceKind,
@@ -134,6 +138,11 @@ class SliceSurface(SurfaceResult):
     def __repr__(self) -> str:
         return in_brackets(self, "model", "equation")
 
+    @property
+    def variety(self) -> str:
+        """The variety that is cut, in words."""
+        return self.model.title if isinstance(self.model, IdealModel) else "Zariski closure"
+
     def to_sheet(self) -> Sheet:
         """Return the equation, the singular locus, and the pieces with a point of each."""
         forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
@@ -159,7 +168,9 @@ class SliceSurface(SurfaceResult):
             example = _assignments_text(piece.sample or {})
             rows.append((piece.kind, singular, piece.place, example))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
-        title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
+        title = f"Surface in a slice of the {self.variety}"
+        if not isinstance(self.model, IdealModel):
+            title += f" of the {self.model.title}"
         formula = equation_latex(self.equation)
         return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [formula])
 
@@ -212,23 +223,25 @@ def _piece_json(piece: Piece) -> dict[str, Any]:
 
 @computation
 def slice_surface(
-    case: Case | Closure,
+    case: Case | Closure | Ideal,
     coordinates: Values | None = None,
     *,
     box: Mapping[str, Span] | Span = (-1, 1),
     fineness: int = 24,
     **options: Unpack[RunOptions],
 ) -> SliceSurface:
-    """Cut the Zariski closure by a space of dimension 3, and find the real points in a box.
+    """Cut a Zariski closure, or the variety of an ideal, by a space of dimension 3, and find the
+    real points in a box.
 
     Every piece of the surface, and of its singular curve, consists of functions of real weights, or
     of points that are only in the Zariski closure. A criterion of the family decides that, and
     membership confirms it at a rational point of each piece that has one; the pieces of a model
-    without such a criterion are undecided.
+    without such a criterion are undecided. Maps and ideals have no weights: their pieces are real
+    points.
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression} or a Closure
+    case : a model, a PolynomialMap, a mapping {"x": expression}, a Closure or an Ideal
     coordinates : mapping from coordinate to number or expression
         The values of coordinates; a value may also be an expression of degree ≤ 1 in other
         variables. Those left out are variables of their own. There must be three variables in the
@@ -259,6 +272,8 @@ def slice_surface(
     >>> w, v, c = symbols("w v c")
     >>> fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     >>> named = {"c_1_1_2_2": -w, "c_1_2_1_2": v, "c_1_2_2_2": c}
+    >>> slice_surface(ideal("x^2 - y^2*z")).pieces[0].name
+    'surface: real points'
     >>> result = slice_surface(SingleLayerAttention(d=2, d_out=1), fixed | named)
     >>> result.equation
     w*v**2 - c**2
@@ -271,17 +286,26 @@ def slice_surface(
         raise InvalidCaseError(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
-    result = case if isinstance(case, Closure) else closure(case)
-    if result.field != QQ:
-        reason = f"must be a closure over QQ, not {result.field}, since real points are found"
-        raise InvalidCaseError("case", reason)
-    # a part of the equations would cut out more than the slice of the closure
-    if result.ideal is None or not result.completeness.proved:
-        raise result.incomplete()
+    if isinstance(case, Ideal):
+        model, ideal = as_model(case), case
+        if ideal.ring.field != QQ:
+            reason = (
+                f"must be an ideal over QQ, not {ideal.ring.field}, since real points are found"
+            )
+            raise InvalidCaseError("case", reason)
+    else:
+        result = case if isinstance(case, Closure) else closure(case)
+        if result.field != QQ:
+            reason = f"must be a closure over QQ, not {result.field}, since real points are found"
+            raise InvalidCaseError("case", reason)
+        # a part of the equations would cut out more than the slice of the closure
+        if result.ideal is None or not result.completeness.proved:
+            raise result.incomplete()
+        model, ideal = result.model, result.ideal
     if coordinates is None:
         coordinates = {}
-    space = SliceSpace.of(result.model.coordinate_names(), coordinates, box)
-    components = _SliceComponents.of(result, space)  # raises if they are not surfaces
+    space = SliceSpace.of(model.coordinate_names(), coordinates, box)
+    components = _SliceComponents.of(model, ideal, space)  # raises if they are not surfaces
     # each piece is kept at once, so that a limit leaves those that were found
     pieces: list[Piece] = []
     unfinished = ""
@@ -293,7 +317,7 @@ def slice_surface(
         unfinished = f"there may be more pieces: {limit}"
     criterion = components.criterion
     return SliceSurface(
-        model=result.model,
+        model=model,
         coordinates=space.forms,
         equation=components.equation,
         singular=tuple(components.primes("singular")),
@@ -318,23 +342,25 @@ class _SliceComponents:
     answer: Answer
 
     @classmethod
-    def of(cls, result: Closure, space: SliceSpace) -> _SliceComponents:
-        """Return the components of the slice of a closure, whose whole ideal is known, by a space;
+    def of(cls, model: Model, ideal: GeneratingSet, space: SliceSpace) -> _SliceComponents:
+        """Return the components of the slice of the variety of an ideal by a space;
         InvalidCaseError unless they are surfaces.
         """
-        criterion = space.criterion(result.model)
+        criterion = space.criterion(model)
         exceptional = () if criterion is None else criterion.zero
-        answer = answer_to(slice_script(result, space, exceptional))
+        script = slice_script(model.title, ideal, space, exceptional=exceptional)
+        answer = answer_to(script)
         codimensions = answer.integers("codimensions")
         if set(codimensions) != {1}:
             # codimensions are those in the space of dimension 3
             dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
+            variety = "variety" if isinstance(model, IdealModel) else "closure"
             place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
             raise InvalidCaseError(
                 "coordinates",
-                f"this space meets the closure {place}, and a surface has dimension 2 only",
+                f"this space meets the {variety} {place}, and a surface has dimension 2 only",
             )
-        return cls(model=result.model, space=space, criterion=criterion, answer=answer)
+        return cls(model=model, space=space, criterion=criterion, answer=answer)
 
     @property
     def equation(self) -> PolyElement:
@@ -416,7 +442,11 @@ class _SliceComponents:
         positive at a point of the cell, else among them; the criterion gives no cuts where all
         points are functions of real weights.
         """
-        place = UNDECIDED if self.criterion is None else FUNCTIONS
+        place = FUNCTIONS
+        if isinstance(self.model, Chain | IdealModel | MapModel):  # which have no weights
+            place = REAL_POINTS
+        elif self.criterion is None:
+            place = UNDECIDED
         for cut in cuts:
             value = ball(cut, cell.sample)  # a small interval that contains the value there
             if value > 0:
@@ -449,7 +479,9 @@ class _SliceComponents:
             )
 
 
-def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
+def slice_script(
+    title: str, ideal: GeneratingSet, space: SliceSpace, *, exceptional: Sequence[PolyElement]
+) -> Script:
     """Return the Macaulay2 program for the components of the slice, and its singular points.
 
     Its answers are the prime ideals ``components`` of the slice with their ``codimensions`` in the
@@ -458,10 +490,9 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
     is empty, the prime ideals ``exceptional``, where it vanishes on the slice and functions may
     lack real weights, with ``exceptional_dimensions``.
     """
-    assert result.ideal is not None
     # the template needs at least one generator
-    generators = space.restrict(result.ideal.generators) or [space.ring.sympy_ring.zero]
+    generators = space.restrict(ideal.generators) or [space.ring.sympy_ring.zero]
     values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(generators)))
     exceptional_values = m2_syntax.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
-    values |= {"title": result.model.title, "exceptional": exceptional_values["generators"]}
+    values |= {"title": title, "exceptional": exceptional_values["generators"]}
     return render("slice_surface", values=values)

@@ -1,6 +1,7 @@
 """The picture of a real surface in a box, for paper and for a page where the mouse turns it.
 
-Colours show which points are functions of real weights, and lines where the surface is singular.
+Colours show which points are functions of real weights, and lines where the surface is singular. Of
+a map or an ideal, which has no weights, all pieces are real points.
 The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed. In
 all functions ``view`` is the result that is drawn, and ``space`` are axes of matplotlib with three
 coordinates, into which it is drawn.
@@ -34,11 +35,17 @@ POINT_DECIMALS = 3
 FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
 UNDECIDED = "in the Zariski closure; real weights not decided"
+REAL_POINTS = "real points"
 
-FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
-STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
+FACES = {
+    FUNCTIONS: picture.SKY,
+    CLOSURE_ONLY: picture.ORANGE,
+    UNDECIDED: picture.GREEN,
+    REAL_POINTS: picture.SKY,
+}
+STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed", REAL_POINTS: "solid"}
 """The line styles on a page."""
-LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
+LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--", REAL_POINTS: "-"}
 """The line styles in matplotlib."""
 
 LIGHT = (0.35, -0.45, 0.82)
@@ -150,7 +157,7 @@ class Piece:
     """A connected piece of the surface or of a curve on it, or a point, with one answer for all."""
 
     kind: PieceKind
-    place: str  # FUNCTIONS, CLOSURE_ONLY or UNDECIDED
+    place: str  # FUNCTIONS, CLOSURE_ONLY, UNDECIDED or REAL_POINTS
     singular: bool  # whether it consists of singular points of the surface
     points: tuple[tuple[tuple[float, ...], ...], ...]  # a grid, or one line of points
     sample: Mapping[str, Fraction] | None  # a rational point, at which membership was asked
@@ -190,7 +197,8 @@ class SurfaceResult(picture.PictureResult):
 
     The three variables of ``equation``, which is 0 on the surface, are the coordinates of the box;
     ``box`` has for each of them its lower and its upper end. The box is seen from the angles
-    ``elevation`` and ``azimuth``, in degrees (:func:`axes`). ``model`` has a ``title``.
+    ``elevation`` and ``azimuth``, in degrees (:func:`axes`). ``model`` has a ``title``, and
+    ``variety`` says in words what is cut, as ``Zariski closure``.
     """
 
     __slots__ = ()
@@ -201,6 +209,11 @@ class SurfaceResult(picture.PictureResult):
     box: Mapping[str, tuple[Fraction, ...]]
     elevation: float
     azimuth: float
+
+    @property
+    def variety(self) -> str:
+        """The variety in which the surface is, in words."""
+        return "Zariski closure"
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -256,7 +269,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         _draw_squares(space, view)
         _draw_curves(space, view)
         degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
-        words = f"A surface of degree {degree} in the Zariski closure"
+        words = f"A surface of degree {degree} in the {view.variety}"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
         # below the picture, in two columns if its entries are short enough
         columns = 2

@@ -360,7 +360,10 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
         )
     yield partial(map_script, ParametrizedImage(cubic, (0,), HOSTILE), None)
     forms = dict(zip(cubic.coordinates, equations.generators, strict=True))
-    yield partial(slice_script, found, SliceSpace(equations.ring, forms, {}), equations.generators)
+    space = SliceSpace(equations.ring, forms, {})
+    yield partial(
+        slice_script, found.model.title, found.ideal, space, exceptional=equations.generators
+    )
     yield partial(question, "one_minimal_prime", {"givenIdeal": equations})
     yield base_ideals_script.__wrapped__
     yield partial(fibres_script, MODEL)

@@ -642,3 +642,11 @@ def test_minimal_primes_in_the_order_that_is_quicker() -> None:
     (other,) = ideal(*generators, variables="t x y z").minimal_primes()
     assert found.ring == given.ring
     assert found == ideal(*map(str, other.generators), variables="z y x t")
+
+
+@pytest.mark.usefixtures("one_session")
+def test_the_command_prints_a_component_a_line(invoke: Invoke) -> None:
+    for method in ("minimal_primes", "primary_decomposition", "associated_primes"):
+        lines = invoke("ideal", "x*y, x*z", method).stdout.splitlines()
+        assert sorted(lines) == ["ideal(x) of QQ[x, y, z]", "ideal(y, z) of QQ[x, y, z]"]
+    assert invoke("ideal", "1", "minimal_primes", "--variables", "x").stdout == "()\n"

@@ -23,11 +23,12 @@ from m2bridge import (
     SingleLayerAttention,
     closure,
     hilbert_function,
+    ideal,
     membership,
     orbit_diagram,
     slice_surface,
 )
-from m2bridge.cli import UNDECIDED as UNFINISHED, commands
+from m2bridge.cli import UNDECIDED as UNFINISHED, USAGE, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits.coordinates import coordinate, indices, reduced_name
@@ -35,7 +36,8 @@ from m2bridge.families.attention.orbits.orbits import representative
 from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 from m2bridge.limits import clock
 from m2bridge.maps.slice_surface import SliceSurface
-from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
+from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, REAL_POINTS
+from tests.conftest import Invoke
 from tests.limits import HOUR
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -251,21 +253,18 @@ def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: M
     )
 
 
-def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
+def test_a_map_has_pieces_of_real_points_and_a_page(engine: Macaulay2) -> None:
     u, v = symbols("u v")
     whitney = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
     found = slice_surface(whitney, engine=engine, fineness=6)
-    assert {piece.place for piece in found.pieces} == {UNDECIDED}
+    assert {piece.place for piece in found.pieces} == {REAL_POINTS}
     assert [piece.singular for piece in found.pieces if piece.kind == "curve"] == [True]
     with pytest.raises(InvalidCaseError, match="'elevation' must be a number of degrees"):
         found.seen_from("30", 45)  # type: ignore[arg-type]
     (axes,) = found.figure().axes
-    assert {line.get_linestyle() for line in axes.lines} == {"--"}
+    assert {line.get_linestyle() for line in axes.lines} == {"-"}
     legend = {text.get_text() for text in axes.figure.legends[0].get_texts()}
-    assert legend == {
-        f"{kind}: in the Zariski closure; real weights not decided"
-        for kind in ("surface", "singular curve")
-    }
+    assert legend == {"surface: real points", "singular curve: real points"}
     page = found._repr_html_()
     scene = json.loads(page.split('data-scene="')[1].split('"')[0].replace("&#34;", '"'))
     assert sum(len(surface["squares"]) for surface in scene["surfaces"]) > 4
@@ -275,6 +274,70 @@ def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
         for square in surface["squares"]
         for number in square
     )
+
+
+def test_a_surface_by_its_equation_has_real_points(engine: Macaulay2) -> None:
+    """The umbrella by its equation is the umbrella by its map; the sphere has two halves."""
+    u, v = symbols("u v")
+    by_map = slice_surface({"x": u * v, "y": u, "z": v**2}, engine=engine, fineness=6)
+    by_equation = slice_surface(ideal("x^2 - y^2*z"), engine=engine, fineness=6)
+    assert by_equation.equation in (by_map.equation, -by_map.equation)
+    assert by_equation.pieces == by_map.pieces
+    assert by_equation.singular == by_map.singular
+    assert {piece.place for piece in by_equation.pieces} == {REAL_POINTS}
+    title = "Surface in a slice of the variety of an ideal"
+    assert str(by_equation.to_text()).startswith(title)
+    sphere = slice_surface(ideal("x^2 + y^2 + z^2 - 1/2"), engine=engine, fineness=6)
+    assert [(piece.name, piece.singular) for piece in sphere.pieces] == [
+        ("surface: real points", False)
+    ] * 2
+    for piece in sphere.pieces:
+        assert all(
+            abs(sum(c * c for c in point) - 0.5) < 1e-9 for line in piece.points for point in line
+        )
+    cut = slice_surface(ideal("x*w - y*z"), {"w": 1}, engine=engine, fineness=6)
+    assert str(cut.equation) in ("x - y*z", "y*z - x")
+
+
+@pytest.mark.parametrize(
+    ("equation", "options", "words"),
+    [
+        ("x^2 + 1", {}, "leave 1 variable"),
+        ("x*y, x*z", {}, "this space meets the variety in components of dimension 2, 1"),
+        ("x - y*z", {"w": 1}, "'w' is not a coordinate"),
+    ],
+)
+def test_equations_without_a_surface(
+    equation: str, options: dict[str, Any], words: str, engine: Macaulay2
+) -> None:
+    with pytest.raises(InvalidCaseError, match=words):
+        slice_surface(ideal(equation), options, engine=engine)
+
+
+@pytest.mark.parametrize("field", ["GF(7)", "QQ(sqrt(2))", "ZZ"])
+def test_real_points_are_of_ideals_over_the_rationals(field: str) -> None:
+    with pytest.raises(InvalidCaseError, match="must be an ideal over QQ"):
+        slice_surface(ideal("x - y*z", field=field))
+
+
+def test_the_command_draws_ideals_and_maps(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "umbrella.toml"
+    file.write_text(
+        '[map]\nparameters = ["u", "v"]\n[coordinates]\nx = "u*v"\ny = "u"\nz = "v^2"\n'
+    )
+    for given in (["--ideal", "x^2 - y^2*z"], ["--map", str(file)]):
+        result = invoke("figure", "slice", *given, "--fineness", "6", "--json")
+        data = json.loads(result.stdout)
+        assert {piece["place"] for piece in data["pieces"]} == {"real points"}
+        assert data["variables"] == ["x", "y", "z"]
+    for given, words in (
+        (["--ideal", "x - y*z", "--d", "2"], "--ideal and --d exclude each other"),
+        (["--ideal", "x - y*z", "--map", str(file)], "--ideal and --map exclude each other"),
+        (["--variables", "x", "--d", "2"], "--variables has no effect without --ideal"),
+    ):
+        result = invoke("figure", "slice", *given)
+        assert result.returncode == USAGE
+        assert words in result.stderr
 
 
 def test_a_wrong_criterion_contradicts_membership(

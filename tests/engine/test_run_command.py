@@ -194,7 +194,9 @@ def umbrella_script() -> Script:
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     space = SliceSpace.of(found.model.coordinate_names(), fixed, (-1, 1))
     criterion = space.criterion(found.model)
-    return slice_script(found, space, criterion.zero if criterion else ())
+    assert found.ideal is not None
+    zero = criterion.zero if criterion else ()
+    return slice_script(found.model.title, found.ideal, space, exceptional=zero)
 
 
 def slices() -> Script:

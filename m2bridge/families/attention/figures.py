@@ -30,6 +30,7 @@ from m2bridge.families.attention.observations.at_orbits import Observations
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
 from m2bridge.families.base import CaseOption, Figure, integer
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
 from m2bridge.maps.model import Model
@@ -507,10 +508,10 @@ def figure_1(
 
 
 def _slice_seen_from(
-    model: Model, *args: Any, elevation: float, azimuth: float, **options: Any
+    case: Model | Ideal, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
-    """Return the :func:`slice_surface` of a model, seen from two angles in degrees."""
-    return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
+    """Return the :func:`slice_surface` of a case, seen from two angles in degrees."""
+    return slice_surface(case, *args, **options).seen_from(elevation, azimuth)
 
 
 def _taking_case_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -539,7 +540,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     )
     box = CaseOption("box", read_interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
-    space = "A surface in the closure, in a space of dimension 3"
+    space = "A surface in the closure, or in the variety of an ideal, in a space of dimension 3"
     return (
         Figure("1", umbrella, VIEW_OPTIONS, figure_1, needs_engine=True),
         Figure(

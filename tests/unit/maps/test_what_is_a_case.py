@@ -81,7 +81,7 @@ def test_functions_take_a_mapping_without_macaulay2() -> None:
 
 def test_an_ideal_is_refused_where_it_has_no_meaning() -> None:
     line = ideal("x - y")
-    for compute in (closure, image, slice_surface):
+    for compute in (closure, image):
         with pytest.raises(InvalidCaseError, match="dimension, singular_locus, hilbert_function"):
             compute(line)  # type: ignore[operator]
     refused = "'formula' is not for ideals: use auto"
