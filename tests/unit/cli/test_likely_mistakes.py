@@ -440,12 +440,15 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     "no number": (lambda: membership(MODEL, {"c_1_1_1_1": None}), "None is no rational number"),  # type: ignore[dict-item]
     "numbers as coordinates": (lambda: membership(MODEL, {1: 1}), "'1' is not a coordinate"),  # type: ignore[dict-item]
     "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
-    "the name of a field": (
-        lambda: closure(MODEL, field="QQ"),
-        "CoefficientField\\(p\\), not 'QQ'",
-    ),  # type: ignore[arg-type]
-    "another name": (lambda: m2bridge.singular_locus(MODEL, field="QQ"), "not 'QQ'"),  # type: ignore[arg-type]
-    "and another": (lambda: m2bridge.dimension(MODEL, field="GF(5)"), "not 'GF\\(5\\)'"),  # type: ignore[arg-type]
+    "a number as a field": (
+        lambda: closure(MODEL, field=7),  # type: ignore[arg-type]
+        "CoefficientField\\(p\\), not 7",
+    ),
+    "a name that is no field": (
+        lambda: m2bridge.singular_locus(MODEL, field="seven"),
+        "'seven' is not a field of coefficients",
+    ),
+    "a field without a prime": (lambda: m2bridge.dimension(MODEL, field="GF(6)"), "not a prime"),
     "a number of points as text": (
         lambda: m2bridge.slice_surface(MODEL, fineness="24"),  # type: ignore[arg-type]
         "'fineness' must be a number, not a str",
