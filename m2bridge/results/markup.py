@@ -81,7 +81,7 @@ _BARE = re.compile(r"[_^](?!\{)")
 """The sign of a subscript or exponent without braces after it."""
 _COMMAND = re.compile("'(m2bridge [^']+)'")
 """A shell command in quotes."""
-_PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
+_PAGE = re.compile(r"docs/(?P<page>[\w/-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
 """A citation of a page of the documentation, or of a place on it."""
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
@@ -191,8 +191,9 @@ def _has_paired_braces(formula: str) -> bool:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles that are cited in print: of pages by the names of their files, and of
-    sections by their anchors.
+    """Return the titles that are cited in print, of ``pages`` by the names of their files and of
+    ``places`` by their anchors; and the ``present_pages`` by former names, which certificates of
+    former releases have.
     """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
@@ -203,16 +204,18 @@ def _title_of_citation(citation: re.Match[str]) -> str:
     """Return the title of a cited theorem or page for print; the citation itself if no title is
     known.
     """
-    # the titles of pages, then those of sections: so titles.json has them
-    titles_of_pages, titles_of_sections = cited_titles().values()
     # the place is an anchor such as #theorem-degree, or None
-    page, place = citation["page"], citation["place"] or ""
-    title = titles_of_sections.get(place.removeprefix("#"))
+    page, place = _present_page(citation["page"]), citation["place"] or ""
+    title = cited_titles()["places"].get(place.removeprefix("#"))
     if title:
         return title
-    if page in titles_of_pages:
-        return f"“{titles_of_pages[page]}”"
-    return citation[0]
+    title = cited_titles()["pages"].get(page)
+    return f"“{title}”" if title else citation[0]
+
+
+def _present_page(page: str) -> str:
+    """Return the name of the page that has what a page of this name had."""
+    return cited_titles()["present_pages"].get(page, page)
 
 
 def _words_latex(text: str) -> str:
@@ -438,7 +441,7 @@ def _letters(word: str) -> str:
 
 _CITED = re.compile(
     r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)"
-    r"|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?"
+    r"|docs/(?P<page>[\w/-]+)\.md(?P<place>#[\w-]+)?"
     r"|(?P<address>https://[\w./-]*\w)",
     re.ASCII,
 )
@@ -495,4 +498,5 @@ def _address_of_citation(citation: re.Match[str], base: str) -> str:
         return citation["address"]
     if not base:
         return ""
-    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "")
+    page = _present_page(citation["page"])
+    return quote(f"{base}/{page}.html", safe=_SAFE) + (citation["place"] or "")

@@ -15,7 +15,7 @@ import pytest
 
 from m2bridge import reports
 from m2bridge.results.formulas import pieces
-from m2bridge.results.markup import cited_titles, latex
+from m2bridge.results.markup import cited_titles, latex, references
 from tests.certificates import COMPLETE
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ def test_two_exponents_of_one_letter_are_no_formula() -> None:
 
 def test_titles_are_those_of_the_documentation() -> None:
     found = {}
-    pages, places = cited_titles().values()
+    pages, places = cited_titles()["pages"], cited_titles()["places"]
     for name, title in pages.items():
         page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
         assert re.search(r"^# (.+)$", page, re.MULTILINE)[1] == title
@@ -471,3 +471,18 @@ def test_a_dash_stands_between_a_parameter_and_its_description() -> None:
     document += nodes.paragraph("", "", *texts)
     pages.dashes(None, document)
     assert document.astext() == "a (int) – a -- b"
+
+
+def test_pages_that_certificates_cite_are_there_or_have_another_name() -> None:
+    """Certificates of former releases keep the words of their time; reports show today's pages."""
+    kept = ROOT / "tests" / "certificates"
+    paths = [*(kept / "1.0").glob("*.json"), *(kept / "former").glob("*.json")]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    cited = {name for text in texts for name in re.findall(r"docs/([\w/-]+)\.md", text)}
+    assert "polynomial_networks" in cited
+    for name in cited:
+        ((_, address), *_) = references(f"docs/{name}.md", "docs")
+        page = ROOT / address.replace(".html", ".md")
+        title = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert title is not None
+        assert latex(f"docs/{name}.md") == latex(f"“{title[1]}”")
