@@ -31,7 +31,7 @@ from m2bridge.families.attention.checker import (
     evidence as observations,
     statements,
 )
-from m2bridge.families.attention.checker.case import Case, function
+from m2bridge.families.attention.checker.case import Case, function, representative
 from m2bridge.families.registry import checker
 from tests.changing import changed, leaves, recheck, with_formulas
 from tests.checking import verify, verify_path
@@ -472,6 +472,39 @@ def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() 
         for alpha in range(1, d + 1):
             if alpha * (2 * d - alpha) <= degrees.MAX_HILBERT_VALUES:
                 assert degrees.degree_by_values(d, alpha) == degrees.paths(d, alpha)
+
+
+def test_the_equations_of_a_fibre_are_those_of_its_chart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """L_q, 2 Q_qq and Q_pq, of which the checker takes ranks, and the expansion of the function of
+    the weights whose first row of V is V_1 + z.
+    """
+    taken: list[Any] = []
+
+    def seen(rows: Any) -> int:
+        taken.append(list(rows))
+        return algebra.rank(taken[-1])
+
+    monkeypatch.setattr(observations, "rank", seen)
+    case = Case(4, 3, 3, 2)
+    for orbit in ((1, 1, 1), (2, 2, 1)):
+        pair = representative(orbit)
+        c = function(pair)
+        context = algebra.ring(3)
+        z = (1, *(x + pair[1].get((0, q), 0) for q, x in enumerate(context.gens(), 1)))
+        parts: dict[tuple[int, ...], dict[Any, int]] = {}
+        for index, value in function(observations.weights_with_first_row(c, z, case)).items():
+            for exponents, coefficient in (context.constant(1) * value).terms():
+                multiple = int(coefficient) * max(exponents)  # 2 Q_qq for z_q²
+                parts.setdefault(tuple(map(int, exponents)), {})[index] = multiple
+        taken.clear()
+        observations._length_at(pair, case)
+        degrees_seen = (1,) if orbit == (2, 2, 1) else (1, 2)  # three independent L_q
+        expected = [part for exponents, part in parts.items() if sum(exponents) in degrees_seen]
+        assert sorted(map(by_index, filter(None, taken[-1]))) == sorted(map(by_index, expected))
+
+
+def by_index(function: dict[Any, int]) -> list[Any]:
+    return sorted(function.items())
 
 
 def test_an_undecided_verdict_rests_on_no_lemma() -> None:

@@ -21,7 +21,7 @@ Notation. As in case.py, in short:
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations_with_replacement, product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -125,10 +125,11 @@ def _length_at(point: Pair, case: Case) -> int:
     linear_rank = rank(linear_parts)
     if linear_rank == len(moves):
         return 1
-    quadratic_parts = [function(move) for move in moves]
-    for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
-        mixed = function((a_p, b_q), (a_q, b_p))
-        quadratic_parts.append(mixed)
+    # of p = q this is 2 Q_qq
+    quadratic_parts = [
+        function((a_p, b_q), (a_q, b_p))
+        for (a_p, b_p), (a_q, b_q) in combinations_with_replacement(moves, 2)
+    ]
     quadratic_rank = rank([*linear_parts, *quadratic_parts]) - linear_rank  # modulo the L_q
     # C(d, 2) is the number of products z_p z_q, p ≤ q, of the d − 1 unknowns
     if quadratic_rank < comb(case.d, 2):

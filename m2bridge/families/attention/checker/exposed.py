@@ -311,7 +311,7 @@ class Expansion:
         self.rows: list[Function] = [{} for _ in self.entries]
         # the terms of degree two, of two entries as φ is linear in each: (i, j, coordinate,
         # coefficient), where i and j are the numbers of the entries
-        self.quadratic_terms: list[tuple[int, int, Any, int]] = []
+        quadratic_terms: list[tuple[int, int, Any, int]] = []
         for index, polynomial in function(_pair(moved)).items():
             for exponents, coefficient in polynomial.terms():
                 positions = [i for i, exponent in enumerate(exponents) if exponent]
@@ -319,7 +319,7 @@ class Expansion:
                     self.rows[positions[0]][index] = int(coefficient)
                 elif len(positions) == 2:
                     i, j = positions
-                    self.quadratic_terms.append((i, j, index, int(coefficient)))
+                    quadratic_terms.append((i, j, index, int(coefficient)))
         self.rank = rank(self.rows)
         pairs = list(combinations_with_replacement(range(head.case.d), 2))
         self.indices: list[Any] = [
@@ -334,20 +334,21 @@ class Expansion:
         factors = [random.randrange(PRIME) for _ in self.indices]
         nu = kernel * flint.nmod_mat(len(factors), 1, factors, PRIME)
         self.nu = dict(zip(self.indices, map(int, nu.entries()), strict=True))
+        # the Hessian matrix of ν∘φ at the point
+        hessian: list[dict[int, int]] = [{} for _ in self.entries]
+        for i, j, index, coefficient in quadratic_terms:
+            value = hessian[i].get(j, 0) + self.nu[index] * coefficient
+            hessian[i][j] = hessian[j][i] = value
+        self.hessian = matrix_modulo(hessian, range(len(self.entries)))
 
     def form_rank(self) -> int:
         """The rank of B modulo the prime: of T (D G Dᵀ − H), where T has the tangent vectors.
 
-        D is the matrix of dφ, G a diagonal matrix of random g > 0, and H the Hessian matrix of ν∘φ.
+        D is the matrix of dφ, G a diagonal matrix of random g > 0, and H the Hessian matrix.
         """
         random = unpredictable()
         g = {index: random.randrange(1, PRIME) for index in self.indices}
         weighted = [{index: x * g[index] for index, x in row.items()} for row in self.rows]
-        hessian: list[dict[int, int]] = [{} for _ in self.entries]
-        for i, j, index, coefficient in self.quadratic_terms:
-            value = hessian[i].get(j, 0) + self.nu[index] * coefficient
-            hessian[i][j] = hessian[j][i] = value
-        H = matrix_modulo(hessian, range(len(self.entries)))
         directions: list[dict[Entry, int]] = []
         for x in tangents(self.weights, self.head):
             direction: dict[Entry, int] = {}
@@ -355,7 +356,7 @@ class Expansion:
                 direction |= {(name, i, j): value for (i, j), value in matrix.items()}
             directions.append(direction)
         T = matrix_modulo(directions, self.entries)
-        form = T * (matrix_modulo(weighted, self.indices) * self.D.transpose() - H)
+        form = T * (matrix_modulo(weighted, self.indices) * self.D.transpose() - self.hessian)
         return int(form.rank())
 
     def rank_on_a(self) -> int:

@@ -451,3 +451,18 @@ def test_quartics_prove_smooth_orbits_smooth() -> None:
             if bound > dimension_formula(model)
         }
         assert above == undecided
+
+
+@pytest.mark.parametrize(
+    ("size", "minors"),
+    [
+        ((2, 2, 2), []),
+        ((2, 3, 2), [3]),  # three outputs span two dimensions of linear forms v_k
+        ((3, 1, 1), [2, 3]),  # columns l_i span one dimension, l_i and v_k two
+        ((4, 5, 2), [3, 5]),
+        ((5, 1, 2), [3, 4]),
+    ],
+    ids=str,
+)
+def test_minors_that_the_core_lacks(size: tuple[int, int, int], minors: list[int]) -> None:
+    assert checker._sizes_of_minors(Case(*size, 2)) == minors

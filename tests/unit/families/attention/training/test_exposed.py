@@ -7,6 +7,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
+import flint
 import numpy
 import pytest
 from click.testing import CliRunner
@@ -14,11 +15,12 @@ from click.testing import CliRunner
 from m2bridge import SingleLayerAttention, weights
 from m2bridge.algebra.linear_algebra import rank, rank_mod, sparse_rank
 from m2bridge.certification.make import certify, question_of
+from m2bridge.checker.algebra import ring
 from m2bridge.cli.commands import cli
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import NotApplicableError
 from m2bridge.families.attention.checker import CHECKER, exposed as checker
-from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.case import Case, add, function
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.differentials import Differentials
 from m2bridge.families.attention.training.exposure import CriticalWeights, type_facts
@@ -88,6 +90,73 @@ def test_dimensions_alone_do_not_decide_factorized_values(
     assert facts.functions_with_spaces >= facts.rank > facts.form_rank
     assert facts.exposed is False
     assert not facts.kind.is_exposed(shape)
+
+
+@pytest.mark.parametrize(
+    ("size", "ranks"), [((5, 2, 1, 4), (2, 3)), ((2, 5, 1, 4), (3, 2))], ids=str
+)
+def test_dimensions_alone_do_not_decide_in_the_checker(
+    size: tuple[int, int, int, int], ranks: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same types; certificates have v = a, so that v is planted."""
+    d, d_out, a, v = size
+    o, w = ranks
+    monkeypatch.setattr(checker.Head, "h", v)
+    head = checker.Head(Case(d, d_out, a, 2), has_o=True)
+    facts = checker._facts(checker.Type(k=1, q=1, o=o, v=w, r=1, s=1, m=0), head)
+    assert facts["functions_with_spaces"] >= facts["rank"] > facts["form_rank"]
+    assert facts["exposed"] is False
+
+
+def test_the_checker_decides_by_a_smaller_dimension_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a form whose rank is too small, and dimensions around that of the differential."""
+    head = checker.Head(Case(2, 2, 2, 2), has_o=False)
+    kind = checker.types(head)[0]
+    rank_there = checker.Expansion(kind, head).rank
+    monkeypatch.setattr(checker.Expansion, "form_rank", lambda self: self.rank - 1)
+    for more, exposed in ((-1, False), (0, None), (1, None)):
+        wrong = rank_there + more
+        monkeypatch.setattr(checker, "dimension_with_spaces", lambda *_, wrong=wrong: wrong)
+        assert checker._facts(kind, head)["exposed"] is exposed
+
+
+def test_the_checker_excludes_by_both_ranks_of_the_functional(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: as many functions as the rank of the differential, and ranks of ν around the bounds,
+    d − max(k, q) = 1 on A and the lesser of d' − o = 0 and d − v = 1 on W.
+    """
+    head = checker.Head(Case(4, 3, 3, 2), has_o=True)
+    kind = checker.Type(k=3, q=2, o=3, v=3, r=2, s=2, m=1)
+    balanced = checker.Expansion(kind._replace(k=2, q=2, o=2, v=2), head)
+    monkeypatch.setattr(checker, "orbit_dimension", lambda *_: balanced.rank)
+    for on_a, on_w, excluded in ((1, 0, False), (2, 0, True), (1, 1, True)):
+        monkeypatch.setattr(checker.Expansion, "rank_on_a", lambda _, rank=on_a: rank)
+        monkeypatch.setattr(checker.Expansion, "rank_on_w", lambda _, rank=on_w: rank)
+        assert checker._is_excluded_by_factors(kind, head) is excluded
+
+
+@pytest.mark.parametrize("has_o", [False, True])
+def test_the_hessian_of_the_checker_is_twice_the_quadratic_part(has_o: bool) -> None:
+    """xᵀHx is 2ν of the part of degree two in s of φ(weights + s x), for random x."""
+    head = checker.Head(Case(2, 2, 2, 2), has_o=has_o)
+    (s,) = ring(1).gens()
+    random = Random("hessian")
+    values = set()
+    for kind in checker.types(head)[::5]:
+        at_point = checker.Expansion(kind, head)
+        x = [random.randint(1, 9) for _ in at_point.entries]
+        moved = dict(at_point.weights)
+        for (name, i, j), entry in zip(at_point.entries, x, strict=True):
+            moved[name] = add(moved[name], {(i, j): s * entry})
+        expected = 0
+        for index, polynomial in function(checker._pair(moved)).items():
+            expected += 2 * at_point.nu[index] * int(polynomial.to_dict().get((2,), 0))
+        column = flint.nmod_mat(len(x), 1, x, checker.PRIME)
+        value = int((column.transpose() * at_point.hessian * column)[0, 0])
+        assert value == expected % checker.PRIME
+        values.add(value)
+    assert len(values) > 1
 
 
 @pytest.mark.parametrize("size", [*SIZES, *FACTORED, slow((4, 4, 4))], ids=str)

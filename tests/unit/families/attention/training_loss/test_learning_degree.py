@@ -147,6 +147,20 @@ def test_the_number_of_points_of_given_forms() -> None:
     assert counting.dimension(12, 1) == counting.dimension(12, 3) == counting.dimension(14, 1) == 49
 
 
+def test_all_points_are_found_only_where_both_neighbours_agree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: h(8, 2) = h(10, 2) with another h(8, 4), and from the degree 12 on one number."""
+    planted = {(8, 2): 4, (10, 2): 4, (8, 4): 5, (12, 2): 5, (14, 2): 5, (12, 4): 5}
+
+    def dimension(self: checker.Counting, degree: int, power: int) -> int:
+        return planted[degree, power]
+
+    monkeypatch.setattr(checker.Counting, "dimension", dimension)
+    case = Case(2, 1, 2, 2)
+    assert checker.number_of_points(case, checker.target_of_certificates(case), PRIMES[0]) == 5
+
+
 def test_stirling_numbers() -> None:
     """S(d + 2, 3), by the recursion S(n, k) = k S(n − 1, k) + S(n − 1, k − 1)."""
     assert [stirling_number(d + 2, 3) for d in range(1, 7)] == [1, 6, 25, 90, 301, 966]
