@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
 from m2bridge.batch import MAX_FALSE_STARTS, MIN_OPEN_FILES
+from m2bridge.engine.context import LOG
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
 from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, max_open_files
@@ -135,6 +136,7 @@ class Worker(Generic[KeyT, ResultT]):
             except (EOFError, OSError) as reason:
                 raise BatchError(f"a worker process cannot be started: {reason}") from None
         theirs.close()
+        LOG.info("a worker is started as process %s", self.process.pid)
         self.ready = False  # whether it can receive items
         self.items: deque[KeyT] = deque()  # the current one and the next ones
         # whether it has begun the first of them, which only then can be the cause of its end
@@ -287,6 +289,7 @@ class Pool(Generic[KeyT, ResultT]):
         self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
+        LOG.info("the worker of process %s %s", worker.process.pid, exit_text(status))
         if not worker.has_ever_begun:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:

@@ -3,10 +3,15 @@
 A public function that needs Macaulay2 is a :func:`computation`: it takes ``engine=`` and
 ``timeout=``, which hold for all functions that it calls, so these need not pass them on. They get
 the session from :func:`m2bridge.engine.current`. The choice holds in its own thread only.
+
+The logger ``m2bridge`` says which computation is started and how long it took: at the level INFO
+those that a user calls, at DEBUG those that they call.
 """
 
 import functools
 import inspect
+import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +24,12 @@ from m2bridge.limits import limited
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
+LOG = logging.getLogger("m2bridge")
+LOG.addHandler(logging.NullHandler())
+
 _chosen: ContextVar[Engine | None] = ContextVar("engine", default=None)
+_is_logged: ContextVar[bool] = ContextVar("is_logged", default=False)
+"""Whether a computation runs whose start was logged, so that those that it calls are at DEBUG."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -89,9 +99,30 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
             if name not in names:  # because of **options the function itself would accept any
                 message = f"{function.__name__}() got an unexpected keyword argument '{name}'"
                 raise TypeError(message)
-        with limited(timeout), using(engine):  # type: ignore[arg-type]
+        with limited(timeout), using(engine), _logged(function.__qualname__):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
     shown = signature.replace(parameters=[*own, *keywords])
     run.__signature__ = shown  # type: ignore[attr-defined]
     return run
+
+
+@contextmanager
+def _logged(name: str) -> Iterator[None]:
+    """Log the start of a computation and the seconds that it took, with the error if it failed."""
+    level = logging.DEBUG if _is_logged.get() else logging.INFO
+    if not LOG.isEnabledFor(level):
+        yield
+        return
+    token = _is_logged.set(True)
+    begin = time.monotonic()
+    LOG.log(level, "%s: started", name)
+    outcome = "took"
+    try:
+        yield
+    except BaseException as reason:
+        outcome = f"{type(reason).__name__} after"
+        raise
+    finally:
+        LOG.log(level, "%s: %s %.2f s", name, outcome, time.monotonic() - begin)
+        _is_logged.reset(token)

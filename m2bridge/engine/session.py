@@ -17,7 +17,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
 
-from m2bridge.engine.context import choose, chosen
+from m2bridge.engine.context import LOG, choose, chosen
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.scratch import Scratch, close_after_fork, sweep
@@ -198,6 +198,7 @@ class Conversation:
             # numbers columns.
             self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             self._process_began = time.monotonic()
+            LOG.info("Macaulay2 is started as process %d: %s", self.process.pid, program)
             self._ready = False
             self._why_stopped = ""
             sweep()
@@ -249,6 +250,7 @@ class Conversation:
             if len(self._sources) >= self.max_sources:  # the oldest is dropped
                 del self._sources[next(iter(self._sources))]
             self._sources[reply.nonce] = source
+            LOG.debug("Macaulay2 ran %s: took %.2f s", source.name, reply.seconds)
             answers = reply.answers
             if answers is None:  # the code has not run to its end
                 raise script_error(reply, self._sources, self.first_column)
@@ -331,6 +333,7 @@ class Conversation:
         process, self.process = self.process, None
         if process is not None:
             self.why_ended = reason
+            LOG.info("Macaulay2 is ended, process %d: %s", process.pid, reason)
             process.kill()
 
     def _started(self) -> tuple[Process, Path]:
@@ -367,6 +370,8 @@ class Conversation:
         # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
         self.first_column = 1 if "stdio:1:2:" in output else 0
         self._ready = True
+        seconds = time.monotonic() - self._process_began
+        LOG.debug("Macaulay2 is ready as process %d: took %.2f s", process.pid, seconds)
 
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str
@@ -393,6 +398,7 @@ class Conversation:
                 message = f"Macaulay2 was ended by another thread: {self._why_stopped}"
                 error = EngineDiedError(message, records=records, output=str(reason))
             self.why_ended = error.message
+            LOG.info("Macaulay2 has ended, process %d: %s", process.pid, error.message)
             raise error from None
         except BaseException:
             self._end("it was interrupted")
