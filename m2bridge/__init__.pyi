@@ -14,7 +14,7 @@ from .batch.run_many import run_many
 from .batch.store import Store, Task, tasks
 from .certification.make import certify
 from .certification.verify import verify
-from .convert.toml_files import read_map
+from .convert.toml_files import load_map, parse_map, read_map
 from .crosscheck.cross_check import CrossCheck, cross_check
 from .crosscheck.verdict import Verdict
 from .engine.script import Engine, Script, Transcript
@@ -59,6 +59,8 @@ from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import (
     from_sage,
     ideal,
+    load_ideal,
+    parse_ideal,
     read_ideal,
     read_ideal_file,
     read_mrdi,
@@ -75,7 +77,7 @@ from .maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.locus import Component, OrbitStatus
-from .maps.polynomial_map_model import read_model
+from .maps.polynomial_map_model import load_model, parse_model, read_model
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .results.base import Decision
@@ -172,9 +174,15 @@ __all__ = [
     "ideal",
     "image",
     "implicitize",
+    "load_ideal",
+    "load_map",
+    "load_model",
     "membership",
     "observe",
     "orbit_diagram",
+    "parse_ideal",
+    "parse_map",
+    "parse_model",
     "plan",
     "polar_degrees",
     "read_ideal",

@@ -74,6 +74,7 @@ WITH_ENGINE = frozenset(
         "implicitize",
         "membership",
         "observe",
+        "parse_ideal",
         "read_ideal_file",
         "singular_locus",
     }

@@ -15,14 +15,17 @@ import stat
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_JSON_INTEGER_DIGITS, MAX_NUMBER_DIGITS
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, check_kind
 from m2bridge.limits import MAX_WAIT_SECONDS, check, clock
 from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
+
+ReadT = TypeVar("ReadT")
 
 _CHUNK_BYTES = 2**20
 """Bytes between two checks of the deadline."""
@@ -41,6 +44,15 @@ def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
     except UnicodeDecodeError as reason:
         message = f"not text in UTF-8 (byte {reason.start + 1})"
         raise ConversionError(message, place=message) from None
+
+
+def load(path: str | PathLike[str], reader: Callable[[str], ReadT]) -> ReadT:
+    """What a reader makes of the text of a file, whose path begins the message of an error."""
+    check_kind("path", path, (str, PathLike), "the path of a file")
+    try:
+        return reader(read_text(Path(path)))
+    except ConversionError as reason:
+        raise ConversionError(f"{path!s:.200}: {reason}", place=reason.place) from None
 
 
 def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
@@ -162,6 +174,8 @@ def _hint(text: str, line_number: int, column: int) -> str:
     """What to write instead: the rule on names, or on quotes around text, that is broken at this
     place, with lines and columns from 1 on; empty if it is another rule.
     """
+    if text.strip().endswith(".toml") and "\n" not in text.strip():
+        return "; the text is read, and load_map, load_model or load_ideal read a file"
     line = text.split("\n")[line_number - 1]
     # empty, which is ASCII, at the end of the line
     wrong_character = line[column - 1 :][:1]

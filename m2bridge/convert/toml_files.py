@@ -7,6 +7,7 @@ where something is missing. A ``value`` is what the file has there, of any type.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from typing import Any
 
 from sympy.polys.rings import PolyElement
@@ -15,7 +16,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import UNDECLARED, PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
-from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.bounded_io import load, read_toml
 from m2bridge.convert.polynomial_parser import (
     names_in,
     read_equation,
@@ -133,7 +134,9 @@ def advice_on_names(value: object, ring: PolynomialRing) -> Iterator[None]:
 
 
 def read_map(text: str) -> tuple[PolynomialMap, str]:
-    """The map that a TOML file describes, and its title (empty if it has none).
+    """The map that a text in TOML describes, and its title (empty if it has none).
+
+    ``parse_map`` is the same function; :func:`m2bridge.load_map` takes the path of a file.
 
     Raises
     ------
@@ -177,6 +180,31 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = _relations(table.get("relations", []), source)
     return PolynomialMap.from_fractions(source, images, relations), title
+
+
+parse_map = read_map
+
+
+def load_map(path: str | PathLike[str]) -> tuple[PolynomialMap, str]:
+    """The map that a TOML file describes, and its title: :func:`m2bridge.parse_map` of its text.
+
+    Raises
+    ------
+    ConversionError
+        If the file cannot be read, or describes no map; the message begins with the path.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "parabola.toml")
+    ...     text = '[map]\\nparameters = ["t"]\\n[coordinates]\\nx = "t"\\ny = "t^2"'
+    ...     _ = file.write_text(text)
+    ...     load_map(file)[0].images
+    (t, t**2)
+    """
+    return load(path, read_map)
 
 
 def _check_it_is_a_map(content: dict[str, Any]) -> None:

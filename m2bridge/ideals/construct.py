@@ -15,7 +15,9 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,8 @@ from m2bridge.algebra.ring import (
     variable_name,
 )
 from m2bridge.convert import parsing
-from m2bridge.convert.bounded_io import read_json, read_toml
-from m2bridge.convert.fields import field_of_numbers, parse_coefficients
+from m2bridge.convert.bounded_io import load, read_json, read_toml
+from m2bridge.convert.fields import as_field, field_of_numbers, parse_coefficients
 from m2bridge.convert.polynomial_parser import without_comments
 from m2bridge.convert.short_forms import (
     NAME_THE_VARIABLES,
@@ -318,8 +320,8 @@ def from_sage(source: Any) -> Ideal:
     Raises
     ------
     ConversionError
-        If the source is something else, polynomials are of several rings, or their coefficients are
-        not in QQ, GF(p) or ZZ.
+        If the source is something else, polynomials are of several rings, or m2bridge has no such
+        coefficients.
 
     Examples
     --------
@@ -364,11 +366,13 @@ _TOML = re.compile(
 def read_ideal_file(
     text: str,
     *,
-    field: CoefficientField | None = None,
+    field: CoefficientField | str | None = None,
     plain: bool = True,
     variables: str | Sequence[str | Symbol] | None = None,
 ) -> tuple[Ideal, str]:
-    """The ideal that a file describes, and its title (empty if it has none).
+    """The ideal that the text of a file describes, and its title (empty if it has none).
+
+    ``parse_ideal`` is the same function; :func:`m2bridge.load_ideal` takes the path of a file.
 
     Parameters
     ----------
@@ -378,9 +382,9 @@ def read_ideal_file(
         :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation continues in
         the next one; in plain text ``# …`` and `` -- …`` are comments. A text that looks like the
         path of a file is read as a polynomial, with a warning.
-    field : CoefficientField, optional
-        The field if the file names none, QQ when left out; a table that names a different one is
-        refused.
+    field : CoefficientField or str, optional
+        The field, also by name, if the file names none; QQ when left out. A table that names a
+        different one is refused.
     plain : bool, optional
         Whether plain text is read; else the file has to be in TOML or JSON.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
@@ -404,6 +408,58 @@ def read_ideal_file(
     """
     check_kind("text", text, str, "the content of a file, as text")
     check_flag("plain", plain)
+    if plain and variables is None and looks_like_path(text):
+        warnings.warn(
+            f"{text!r:.60} is read as a polynomial, not as the name of a file: this function"
+            " takes the content of a file, and load_ideal its path",
+            stacklevel=2,
+        )
+    return _ideal_of_text(text, field=field, plain=plain, variables=variables)
+
+
+parse_ideal = read_ideal_file
+
+
+def load_ideal(
+    path: str | PathLike[str],
+    *,
+    field: CoefficientField | str | None = None,
+    plain: bool = True,
+    variables: str | Sequence[str | Symbol] | None = None,
+) -> tuple[Ideal, str]:
+    """The ideal that a file describes, and its title: :func:`m2bridge.parse_ideal` of its text, and
+    its options.
+
+    Raises
+    ------
+    ConversionError
+        If the file cannot be read, or describes no ideal; the message begins with the path.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "umbrella.txt")
+    ...     _ = file.write_text("x^2 - y^2*z")
+    ...     print(load_ideal(file)[0])
+    ideal(x**2 - y**2*z) of QQ[x, y, z]
+    """
+    check_flag("plain", plain)
+    reader = partial(_ideal_of_text, field=field, plain=plain, variables=variables)
+    return load(path, reader)
+
+
+def _ideal_of_text(
+    text: str,
+    *,
+    field: CoefficientField | str | None,
+    plain: bool,
+    variables: str | Sequence[str | Symbol] | None,
+) -> tuple[Ideal, str]:
+    """The ideal and the title that the text of a file describes."""
+    if field is not None:
+        field = as_field(field)
     stored = _stored_ideal(text, plain=plain)
     if stored is not None:
         _check_field_of_file(stored.ring.field, field, place="the ideal in the file")
@@ -412,12 +468,6 @@ def read_ideal_file(
     if stored is not None:
         return stored, ""
     if plain and text.strip() and not _TOML.search(without_comments(text)):
-        if variables is None and looks_like_path(text):
-            warnings.warn(
-                f"{text!r:.60} is read as a polynomial, not as the name of a file: this function"
-                " takes the content of a file",
-                stacklevel=2,
-            )
         return ideal(plain_listing(text), field=field, variables=variables), ""
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:

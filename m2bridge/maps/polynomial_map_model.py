@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 from sympy import Poly
@@ -37,7 +39,7 @@ from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS, toml_files
-from m2bridge.convert.bounded_io import read_toml
+from m2bridge.convert.bounded_io import load, read_toml
 from m2bridge.convert.parsing import occurring_names
 from m2bridge.convert.polynomial_parser import names_in, read_rational_function
 from m2bridge.convert.short_forms import (
@@ -217,7 +219,10 @@ def map_of(images: Mapping[Any, Any]) -> PolynomialMap:
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:
-    """Return the model that a TOML file describes: a polynomial map, or a composition with layers.
+    """Return the model that a text in TOML describes: a polynomial map, or a composition with
+    layers.
+
+    ``parse_model`` is the same function; :func:`m2bridge.load_model` takes the path of a file.
 
     Parameters
     ----------
@@ -253,6 +258,32 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     # a file without layers has to be a map: read_map raises an error that says what a map needs
     polynomial_map, title = toml_files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
+
+
+parse_model = read_model
+
+
+def load_model(path: str | PathLike[str]) -> MapModel | Chain:
+    """Return the model that a TOML file describes: :func:`m2bridge.parse_model` of its text, with
+    the name of the file without its ending as its key.
+
+    Raises
+    ------
+    ConversionError
+        If the file cannot be read, or describes no model; the message begins with the path.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "parabola.toml")
+    ...     text = '[map]\\nparameters = ["t"]\\n[coordinates]\\nx = "t"\\ny = "t^2"'
+    ...     _ = file.write_text(text)
+    ...     dimension(load_model(file)).dimension
+    1
+    """
+    return load(path, lambda text: read_model(text, Path(path).stem))
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:

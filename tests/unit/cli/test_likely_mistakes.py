@@ -502,6 +502,9 @@ WRONG_TYPES: dict[str, Callable[[Any], object]] = {
     "orbit_diagram": m2bridge.orbit_diagram,
     "plan": lambda wrong: m2bridge.plan((), wrong),
     "polar_degrees": m2bridge.polar_degrees,
+    "load_ideal": m2bridge.load_ideal,
+    "load_map": m2bridge.load_map,
+    "load_model": m2bridge.load_model,
     "read_ideal_file": m2bridge.read_ideal_file,
     "read_map": m2bridge.read_map,
     "read_model": read_model,
@@ -630,6 +633,7 @@ ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbo
 WorkspaceLostError WrongAnswerError Weights weights Store Task tasks
 CriticalPoints critical_points EDDegree ed_degree
 BatchError EngineError EngineNotFoundError EngineVersionError MethodUnavailableError
+load_ideal load_map load_model parse_ideal parse_map parse_model
 """
 
 
