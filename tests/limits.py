@@ -16,14 +16,12 @@ from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, TimeLimitError
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import name_with_part
 from m2bridge.workspace.macaulay2 import Macaulay2
 
 # Limits that are reached when something has happened, however long that takes.
-
-BY_LINEAR_ALGEBRA = ("dimension", "products", "smooth_manifold")
-"""What is observed of attention without Macaulay2."""
 
 HOUR = 3600.0
 """A limit that is not reached by itself."""
@@ -39,9 +37,15 @@ while answersLeft == 0 do sleep 1
 """
 
 
-def by_linear_algebra() -> set[str]:
-    """Names of the statements about attention that are decided without Macaulay2."""
-    return {name_with_part(s.key, s.part) for s in REGISTRY if s.observable in BY_LINEAR_ALGEBRA}
+def by_linear_algebra(model: SingleLayerAttention) -> set[str]:
+    """Names of the statements about a layer that are decided without Macaulay2."""
+    names = set()
+    for s in REGISTRY:
+        needs_engine = any("Macaulay2" in part for part in s.computed)
+        is_separate = getattr(s, "separate_computation", False)
+        if not needs_engine and not is_separate and not s.hypotheses(model):
+            names.add(name_with_part(s.key, s.part))
+    return names
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def table(title: str, reasons: dict[str, str]) -> str:
     return "\n".join(line.replace("]_", "]\\_") for line in lines).rstrip()
 
 
-ENTRY = re.compile(r"^\*\*(?P<name>[^*]+)\*\* \([\d, ]*\): .*\n→ (?P<reason>.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^\*\*(?P<name>[^*]+)\*\* \([\d, ]*\): .*\n→ ?(?P<reason>.*)$", re.MULTILINE)
 
 
 def reasons(title: str, text: str) -> dict[str, str]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
+from m2bridge.families.registry import family
+
 FOLDER = "small-atlas"
 COMMAND = ("m2bridge", "atlas", "--docs", "../..")
-STATEMENTS = (
-    "3.2,3.3,3.4,A.2,A.3,A.4,A.5,A.6,degree,not-a-manifold,polar,polar-degrees,singular-locus"
-)
-FIBRES = "dimension,degree,fibres,singular"
+
+
+def questions(name: str) -> Iterator[str]:
+    """The questions about the statements of a family that are decided together."""
+    for statement in family(name).statements():
+        if not getattr(statement, "separate_computation", False):
+            yield statement.key
+
+
+STATEMENTS = ",".join(dict.fromkeys((*questions("attention"), "polar-degrees")))
+FIBRES = ",".join(dict.fromkeys(questions("convolutional-network")))
 GRIDS = (
     ("--d", "1..2", "--d-out", "1..2"),
     # the closures of these take longer than all else of the site

@@ -22,6 +22,7 @@ from typing import Any
 
 from m2bridge.certificates import conditions
 from m2bridge.certificates.conditions import NumbersByName
+from m2bridge.errors import ResourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,16 @@ class Wording:
     closure: dict[str, Any]  # what each method to compute a closure takes on trust
     phrases: dict[str, str]  # sets of cases in words, with the conditions that they abbreviate
     remarks: dict[str, str]  # agreement of independent methods, names of formulas, and the like
+
+    def __post_init__(self) -> None:
+        """Raise ResourceError if a statement has a hypothesis or an observable without words."""
+        for words in self.statements:
+            where = f"words.toml, statement '{words.key}'"
+            for name in (*words.assumes, *(words.printed or ()), *(words.meaning or ())):
+                if name not in self.hypotheses or name not in self.conditions:
+                    raise ResourceError(f"{where}: no words or no condition of '{name}'")
+            if words.observable not in self.computed:
+                raise ResourceError(f"{where}: no observable '{words.observable}'")
 
     def about(self, key: str) -> tuple[Words, ...]:
         """Return the statements with this key, in their present words, in the order of the file."""

@@ -107,18 +107,33 @@ def test_formulas_of_statements_are_those_that_a_person_has_read(
     """``formulas.tsv`` has the LaTeX of each formula in the words; ``--update-golden`` writes it,
     and the difference is to be read.
     """
+    found = formulas_of_words()
+    table = Path(__file__).with_name("formulas.tsv")
+    if request.config.getoption("--update-golden"):
+        lines = [f"{formula}\t{found[formula]}\n" for formula in sorted(found)]
+        table.write_text("".join(lines), encoding="utf-8")
+    assert found == those_that_a_person_has_read()
+
+
+def formulas_of_words() -> dict[str, str]:
+    """The LaTeX of each formula in the words of statements."""
     found = {}
     for path in ROOT.glob("m2bridge/families/**/words.toml"):
         for sentence in strings(words_of(path)):
             for part, is_formula in pieces(sentence):
                 if is_formula:
                     found[part] = latex(part)
-    table = Path(__file__).with_name("formulas.tsv")
-    if request.config.getoption("--update-golden"):
-        lines = [f"{formula}\t{found[formula]}\n" for formula in sorted(found)]
-        table.write_text("".join(lines), encoding="utf-8")
-    listed = table.read_text(encoding="utf-8").splitlines()
-    assert found == dict(line.split("\t") for line in listed)
+    return found
+
+
+def those_that_a_person_has_read() -> dict[str, str]:
+    lines = Path(__file__).with_name("formulas.tsv").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t") for line in lines)
+
+
+def unread() -> set[str]:
+    """The formulas that the table does not have."""
+    return formulas_of_words().keys() - those_that_a_person_has_read().keys()
 
 
 def words_of(path: Path) -> dict[str, Any]:

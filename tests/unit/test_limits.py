@@ -275,10 +275,11 @@ class Endless(Listening):
 @pytest.mark.usefixtures("no_equations")
 def test_what_linear_algebra_tells_is_shown_when_macaulay2_takes_all_the_time() -> None:
     """Nothing that is done after the deadline looks at the clock again."""
+    model = SingleLayerAttention(4, 4)
     with limited(1e5, now=Looks()):
-        found = cross_check(SingleLayerAttention(4, 4), engine=Endless())
+        found = cross_check(model, engine=Endless())
     decided = {v.name: v.decision for v in found.verdicts if v.decision is not Decision.UNDECIDED}
-    assert decided == dict.fromkeys(by_linear_algebra(), Decision.CONFIRMED)
+    assert decided == dict.fromkeys(by_linear_algebra(model), Decision.CONFIRMED)
     assert found.unfinished.endswith("(0 of 26 orbits were done)")
 
 

@@ -19,6 +19,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands, common, compute as computing
 from m2bridge.cli.commands import cli
 from m2bridge.cli.compute import ED_METHODS
+from m2bridge.cli.show import LINKED_FORMATS
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -38,6 +39,7 @@ from m2bridge.maps.degrees.ed_degree import EDMethod
 from m2bridge.maps.model import MethodValue
 from m2bridge.maps.polynomial_map_model import as_model, read_model
 from m2bridge.results.known import Bounds
+from m2bridge.results.sheet import enumeration
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import (
     Factorization,
@@ -234,7 +236,7 @@ WORDS = {
         str(ACCEPTED),
         "--docs",
         "site",
-    ): "--docs needs a format with links: --format markdown, latex, latex-grid or html",
+    ): f"--docs needs a format with links: --format {enumeration(LINKED_FORMATS, 'or')}",
     ("report", str(ACCEPTED / "none")): "does not exist",
     **{
         (

@@ -18,6 +18,7 @@ import islpy as isl
 
 from m2bridge.certificates import conditions
 from m2bridge.certificates.wording import Words
+from m2bridge.errors import ResourceError
 from m2bridge.families.attention.all_sizes.base_ideals import (
     ALL,
     FORMULAS,
@@ -210,6 +211,8 @@ def hypotheses(words: Words) -> tuple[Hypothesis, ...]:
     for name in words.assumes:
         if name == "several-tokens":
             continue
+        if name not in WORDS.hypotheses:
+            raise ResourceError(f"all_sizes/words.toml: no words of the hypothesis '{name}'")
         condition = _isl(WORDS_OF_CASES.conditions[name])
         is_added = words.printed is not None and name not in words.printed
         found.append(Hypothesis(condition, WORDS.hypotheses[name], added=is_added))

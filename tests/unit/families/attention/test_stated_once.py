@@ -16,6 +16,7 @@ from m2bridge.certificates import conditions
 from m2bridge.certificates.wording import Words
 from m2bridge.checker import global_verdict
 from m2bridge.crosscheck.verdict import compare
+from m2bridge.errors import ResourceError
 from m2bridge.families.attention import hypotheses
 from m2bridge.families.attention.all_sizes import family, predictions
 from m2bridge.families.attention.all_sizes.checker import statements as checked_for_all_sizes
@@ -145,11 +146,14 @@ EXPOSED = (
 STATED = {(words.key, words.part): words for words in WORDS.statements}
 
 
+TYPES = (("exposed", ""), ("exposed-heads", ""))
+
+
 def test_each_formula_is_compared() -> None:
     with_value = {key for key, words in STATED.items() if words.value}
-    assert with_value == BY_HAND.keys() | {("exposed", ""), ("exposed-heads", "")}
-    for key, end in zip(("exposed", "exposed-heads"), EXPOSED, strict=True):
-        assert STATED[key, ""].text.endswith(f"exactly if {end}")
+    assert with_value == BY_HAND.keys() | set(TYPES)
+    for key, end in zip(TYPES, EXPOSED, strict=True):
+        assert STATED[key].text.endswith(f"exactly if {end}")
 
 
 @pytest.mark.parametrize("key", BY_HAND, ids=lambda key: " ".join(key).strip())
@@ -239,6 +243,14 @@ WRONG: dict[tuple[str, str], list[str]] = {
     ],
 }
 """Wrong values of statements that are true."""
+WITHOUT_WRONG = {("3.4", "iii"), ("learning-degree", "")}
+"""What is false, and what is counted where it is asked for by name."""
+
+
+def test_wrong_values_are_tried_for_each_formula() -> None:
+    assert WRONG.keys() | WITHOUT_WRONG == BY_HAND.keys()
+
+
 PLANTED = [(key, value) for key, values in WRONG.items() for value in values]
 CASES = [(2, 2, 1), (3, 2, 1), (3, 2, 2), (3, 3, 3), (2, 2, 3)]
 
@@ -351,3 +363,18 @@ def test_hypotheses_in_the_program() -> None:
     assert hypotheses.why_degenerate(shape) == WORDS.hypotheses["several-tokens"]
     planted = with_formulas(WORDS, ("3.3", ""), value="1")
     assert planted.words("3.3", "").value == "1"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("assumes", ("nameless",), "statement '3.3': no words or no condition of 'nameless'"),
+        ("printed", ("nameless",), "no words or no condition of 'nameless'"),
+        ("meaning", ("nameless",), "no words or no condition of 'nameless'"),
+        ("observable", "width", "no observable 'width'"),
+    ],
+)
+def test_a_statement_without_its_words_is_refused(field: str, value: Any, said: str) -> None:
+    words = WORDS.words("3.3", "")
+    with pytest.raises(ResourceError, match=said):
+        replace(WORDS, statements=(replace(words, **{field: value}),))

@@ -350,10 +350,13 @@ def test_a_formula_is_what_the_sentence_says(key: str) -> None:
         assert stated_number(ConvolutionalNetwork(filters, r), key) == by_hand(filters, r)
 
 
+HYPOTHESES = {"nonlinear": "r >= 2"}
+
+
 def test_each_formula_and_hypothesis_is_compared() -> None:
     assert {key for key, words in STATED.items() if words.value} == BY_HAND.keys()
     assert STATED.keys() - BY_HAND.keys() == checker.PREDICTED.keys() == statements.PREDICTED.keys()
-    assert statements.WORDS.conditions == {"nonlinear": "r >= 2"}
+    assert statements.WORDS.conditions == HYPOTHESES
     for statement in statements.STATEMENTS:
         linear = ConvolutionalNetwork((2, 2), 1)
         words = STATED[statement.key]

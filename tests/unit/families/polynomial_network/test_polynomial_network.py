@@ -564,9 +564,14 @@ def test_monomials_in_thousands_of_variables() -> None:
 # The statements stand once, as a table that program and checker read.
 
 
+BY_HAND = {("expected-dimension", ""), ("expected-dimension", "equal widths")}
+"""The statements with one formula, which is compared here."""
+
+
 def test_a_formula_is_what_the_sentence_says() -> None:
     """The number of weights less that of hidden neurons, or of monomials, by hand."""
     general, equal = model.WORDS.statements
+    assert {(words.key, words.part) for words in (general, equal)} == BY_HAND
     assert "min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))" in general.text
     assert equal.text.endswith("has the expected dimension.")
     assert general.value == equal.value
@@ -582,20 +587,23 @@ def test_a_formula_is_what_the_sentence_says() -> None:
                 assert model.WORDS.predicted(words, numbers) == by_hand
 
 
+HYPOTHESES: dict[str, tuple[str, Callable[[PolynomialNetwork], bool]]] = {
+    "power": ("assumes an activation that is a power", lambda n: type(n) is PolynomialNetwork),
+    "nonlinear": ("assumes an activation degree r ≥ 2", lambda n: n.degree > 1),
+    "equal-widths": ("that all widths are equal", lambda n: len({*n.widths}) == 1),
+}
+"""What is said of each hypothesis, and when it holds."""
+
+
 def test_hypotheses_are_those_of_the_sentence() -> None:
-    holds: dict[str, tuple[str, Callable[[PolynomialNetwork], bool]]] = {
-        "power": ("assumes an activation that is a power", lambda n: type(n) is PolynomialNetwork),
-        "nonlinear": ("assumes an activation degree r ≥ 2", lambda n: n.degree > 1),
-        "equal-widths": ("that all widths are equal", lambda n: len({*n.widths}) == 1),
-    }
-    assert model.WORDS.conditions.keys() == holds.keys()
+    assert model.WORDS.conditions.keys() == HYPOTHESES.keys()
     networks = [
         PolynomialNetwork((2, 2)),
         PolynomialNetwork((2, 3)),
         PolynomialNetwork((2, 2), 1),
         ActivatedNetwork((2, 2, 2), "x^2+x"),
     ]
-    for name, (phrase, holds_for) in holds.items():
+    for name, (phrase, holds_for) in HYPOTHESES.items():
         assert phrase in model.WORDS.hypotheses[name]
         found = [not model.Hypotheses((name,))(network) for network in networks]
         assert found == [holds_for(network) for network in networks]

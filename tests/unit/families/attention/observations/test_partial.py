@@ -179,9 +179,9 @@ def verdict(check: CrossCheck, name: str) -> Verdict:
 def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     _, found = checks((3, 2, 2), recorded)
     none, *_ = found
-    assert {
-        v.name for v in none.verdicts if v.decision is Decision.CONFIRMED
-    } == by_linear_algebra()
+    assert {v.name for v in none.verdicts if v.decision is Decision.CONFIRMED} == by_linear_algebra(
+        SingleLayerAttention(3, 2, 2)
+    )
     assert "Orbits (L" not in none.to_text()
     dense, *_ = [
         check for check in found if check.observations is not None and check.observations.orbits
