@@ -110,7 +110,7 @@ def run_many(
     memory : int or str, optional
         Bytes of address space, or text such as ``"4G"``, of each worker and of each Macaulay2.
     executor : {"processes", "dask"}
-        A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
+        A Dask cluster, local or of the ``scheduler``, needs the extra ``cluster``; there
         ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
         checks the deadline (:mod:`m2bridge.limits`).
     scheduler : str, optional

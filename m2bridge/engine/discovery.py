@@ -22,7 +22,7 @@ from m2bridge.results.sheet import printable, visible
 from m2bridge.system import address_space, signal_of
 
 OLDEST = (1, 21)
-"""The oldest supported version, that of Debian 12; all tests run with it and with the newest."""
+"""The oldest supported version, as in Debian 12; all tests run with it and with the newest."""
 
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"

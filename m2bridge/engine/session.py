@@ -531,7 +531,7 @@ class Session(Conversation):
 
 
 def current() -> Engine:
-    """Return the session of the running computation: the chosen one, or the one of this process,
+    """Return the session of the running computation: the chosen one, or the shared one,
     which ends with Python. If another Macaulay2 program is located than before, the session of the
     old one is dropped.
     """

@@ -117,7 +117,7 @@ def script_error(
     where = str(innermost)
     if innermost.source is not outermost.source:  # such as a file that the code has loaded
         where += f", called from {outermost}"
-    # the code of a loaded file is not known, and that of its caller is shown
+    # the code of a loaded file is not known, and its caller is shown
     excerpt = innermost.excerpt or outermost.excerpt
     said = f"Macaulay2 reported an error: {parts.message} ({where})"
     if excerpt:
@@ -156,7 +156,7 @@ def _parts(output: str) -> _Parts:
     head = heads[-1]
     first = head
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
-        # two lines are one error: that of the bracket which does not match precedes this one
+        # two lines are one error: the line of the bracket that does not match comes first
         first = heads[-2]
     # what the code has printed may stand in the same line, before the name of the file
     begin = first.start("file") + _start_of_file_name(first["file"])
@@ -289,7 +289,7 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
 
 def _memory_limit(limits: Limits) -> tuple[str, str] | None:
     """Return the limit on memory that held for a process, if any, in words, and what to do if it is
-    reached: the given limit, where this system can set one, else the one of this process.
+    reached: the given limit, where this system can set one, else the limit of this process.
     """
     if limits.memory is not None and limits_memory():
         size = _size_in_words(limits.memory)

@@ -33,7 +33,7 @@ from m2bridge.convert.printing import (
     ideal_macaulay2,
     polynomial_text,
 )
-from m2bridge.engine import RunOptions, computation, current
+from m2bridge.engine import Engine, RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
@@ -99,7 +99,8 @@ def singular_locus(
     coordinates: str | None = ...,
     method: SingularLocusMethod = ...,
     ideals: bool = ...,
-    **options: Unpack[RunOptions],
+    engine: Engine | None = ...,
+    timeout: float | None = ...,
 ) -> IdealSingularLocus[Ideal]: ...
 @overload
 def singular_locus(
@@ -109,7 +110,8 @@ def singular_locus(
     coordinates: str | None = ...,
     method: SingularLocusMethod = ...,
     ideals: bool = ...,
-    **options: Unpack[RunOptions],
+    engine: Engine | None = ...,
+    timeout: float | None = ...,
 ) -> SingularLocus: ...
 @computation
 def singular_locus(

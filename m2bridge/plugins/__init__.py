@@ -8,8 +8,8 @@ which predict; ``Observed``, with which predictions are compared, and ``observe_
 observation of a dimension, an ``ObservedRank``. *Questions* without a prediction:
 ``ComputedQuestion``, or ``Question``, with rows of reports (``AnswerRow``). *The checker* of
 certificates: ``FamilyChecker``, whose functions read a ``Certificate`` and return a ``Content``, or
-the ``Difference`` that refutes it, by ``global_verdict`` or ``verdict`` on ``Words``, which may be
-those of a file (``wording``, ``Wording``); it refuses by ``CertificateError`` or
+the ``Difference`` that refutes it, by ``global_verdict`` or ``verdict`` on ``Words``, which a file
+may have (``wording``, ``Wording``); it refuses by ``CertificateError`` or
 ``TooExpensiveError``. A ``Work`` is what a family cites.
 
 The page *Families of models* says what evidence and hypotheses are, and shows a checker. Names of

@@ -38,7 +38,7 @@ _ASSIGNED = re.compile(rf"{_BEGINS}({_NAME.pattern}){_ASSIGNS}")
 _ASSIGNED_TOGETHER = re.compile(rf"{_BEGINS}\(([\w', ]*)\){_ASSIGNS}")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _VARIABLE = re.compile(rf"{_NAME.pattern}(?![A-Za-z0-9']|\s*\()")
-"""A whole name that no bracket follows, as it would follow that of a function."""
+"""A whole name that no bracket follows, as one follows the name of a function."""
 
 _WORDS = """
 and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for

@@ -54,7 +54,7 @@ class _WorkspaceProcess(Evaluator):
         except errors.WorkspaceLostError:
             raise
         except errors.EngineError as error:
-            # The form ``text`` is that of the command ``run``, which ends after an error: nobody
+            # The command ``run`` uses the form ``text``, and ends after an error: nobody
             # would miss the symbols.
             if self.process is None and form != "text":
                 error.message += "; the symbols of this workspace are gone"
@@ -115,7 +115,7 @@ class Workspace:
         ``inputs`` are Python objects that are bound to symbols of these names before, which stay
         bound. ``timeout`` is in seconds (``None``: no more than the session's limit), and ``file``
         the name of the code in error messages. ScriptError is raised if Macaulay2 reports an error,
-        WorkspaceLostError if the symbols are gone; other errors are those of
+        WorkspaceLostError if the symbols are gone; for other errors see
         :meth:`Macaulay2.evaluate`.
 
         Examples
@@ -144,7 +144,7 @@ class Workspace:
         (``None``: no more than the session's limit). ``references`` says whether what has no
         counterpart in Python becomes a reference instead of an error, and ``file`` is the name of
         the code in error messages. ScriptError is raised if Macaulay2 reports an error,
-        WorkspaceLostError if the symbols are gone; other errors are those of
+        WorkspaceLostError if the symbols are gone; for other errors see
         :meth:`Macaulay2.evaluate`.
 
         Examples
@@ -174,7 +174,7 @@ class Workspace:
         (``None``: no more than the session's limit). ``references`` says whether what has no
         counterpart in Python becomes a reference instead of an error, and ``file`` is the name of
         the code in error messages. ScriptError is raised if Macaulay2 reports an error,
-        WorkspaceLostError if the symbols are gone; other errors are those of
+        WorkspaceLostError if the symbols are gone; for other errors see
         :meth:`Macaulay2.evaluate`.
 
         Examples
@@ -256,7 +256,7 @@ class Workspace:
         They are in no order, and without the names of m2bridge's own scripts.
         """
         names = self._query("unique flatten apply(dictionaryPath, keys)")
-        # names that begin with mb are those of the shared scripts of m2bridge
+        # names that begin with mb belong to the shared scripts of m2bridge
         return [name for name in names if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
@@ -486,7 +486,7 @@ class Macaulay2(Session):
         return workspace
 
     def close(self, reason: str = "it was closed") -> None:
-        """End the Macaulay2 of isolated runs and the one of :meth:`value` and :meth:`evaluate`.
+        """End the processes of isolated runs, and of :meth:`value` and :meth:`evaluate`.
 
         The next call starts the one that it needs again. A run in another thread fails with
         :class:`~m2bridge.errors.EngineDiedError`. Workspaces continue.
