@@ -275,9 +275,9 @@ class Pool(Generic[KeyT, ResultT]):
             if message.exhausted:  # a new worker performs the items that this one has not begun
                 self._put_back(worker)
                 worker.stop()
-                self._workers.remove(worker)
                 self._leaving = [left for left in self._leaving if left.process.is_alive()]
                 self._leaving.append(worker)
+                self._workers.remove(worker)
             yield item, message.result
 
     def _handle_exit(
@@ -286,10 +286,12 @@ class Pool(Generic[KeyT, ResultT]):
         """Remove a worker that has ended, and let others perform its items; yield the item at which
         it ended if that is lost.
         """
-        self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
         LOG.info("the worker of process %s %s", worker.process.pid, exit_text(status))
+        # Until it has ended it holds its temporary folder: if a signal ends the pool meanwhile, it
+        # is waited for there, before the folders of killed workers are removed.
+        self._workers.remove(worker)
         if not worker.has_ever_begun:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:

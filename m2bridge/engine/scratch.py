@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,10 @@ _RANDOM_LETTERS = 8
 
 _SYSTEM = ("/tmp", "/var/tmp")
 """The folders for temporary files that each system has."""
+
+_REMOVALS = 10
+_SECONDS_BETWEEN_REMOVALS = 0.05
+"""A Macaulay2 whose Python was killed ends a moment later, and may write until then."""
 
 _MAX_FOLDER_NAME_BYTES = 60
 """The name of a socket of multiprocessing is 40 bytes longer, and systems accept 103."""
@@ -90,7 +95,7 @@ def sweep(*folders: Path) -> None:
                 try:
                     if os.fstat(descriptor).st_uid == os.geteuid():
                         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        shutil.rmtree(path, ignore_errors=True)
+                        _remove_tree(path)
                 finally:
                     os.close(descriptor)  # this ends the lock, too
 
@@ -131,5 +136,14 @@ def _remove(path: Path, descriptor: int) -> None:
     """Remove a folder, and then close the descriptor that locks it, so that no other process sweeps
     it meanwhile.
     """
-    shutil.rmtree(path, ignore_errors=True)
+    _remove_tree(path)
     os.close(descriptor)
+
+
+def _remove_tree(path: Path) -> None:
+    """Remove a folder and its content, again if a process that is ending writes into it."""
+    for _ in range(_REMOVALS):
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(_SECONDS_BETWEEN_REMOVALS)

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -549,3 +550,24 @@ def test_too_few_open_files_for_workers(tmp_path: Path, m2: str) -> None:
     assert said.splitlines() == [
         "Error: BatchError: workers need at least 24 open files; 14 are allowed here (ulimit -n)"
     ]
+
+
+def test_a_folder_into_which_a_process_writes_while_it_is_swept_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Macaulay2 whose Python was killed may write until it ends, too."""
+    left = Path(tempfile.mkdtemp(prefix=scratch.PREFIX, dir=tmp_path))
+    remove = shutil.rmtree
+    written = []
+
+    def written_meanwhile(path: Path, ignore_errors: bool) -> None:
+        remove(path, ignore_errors=ignore_errors)
+        if not written:
+            written.append(path)
+            path.mkdir()
+            (path / "answers").write_text("")
+
+    monkeypatch.setattr(scratch.shutil, "rmtree", written_meanwhile)
+    sweep(tmp_path)
+    assert written == [left]
+    assert not left.exists()

@@ -745,3 +745,18 @@ def test_a_folder_that_cannot_be_written_ends_the_batch(tmp_path: Path) -> None:
     ):
         with pytest.raises(BatchError, match=r"^'.*results' cannot be written: "):
             step()
+
+
+def test_a_signal_while_a_killed_worker_ends_leaves_it_to_the_end_of_the_pool() -> None:
+    """Its folder is locked until it has ended, and is removed only then."""
+
+    def interrupted(patience: float) -> int:
+        raise KeyboardInterrupt
+
+    pipe = SimpleNamespace(close=list)
+    worker: Any = SimpleNamespace(connection=pipe, end=interrupted)
+    pool = Pool.__new__(Pool)
+    pool._workers = [worker]
+    with pytest.raises(KeyboardInterrupt):
+        list(pool._handle_exit(worker, beyond_limit=True))
+    assert pool._workers == [worker]
