@@ -301,7 +301,8 @@ def ideal_command(
         remark = f"It is prime over {ring.field}; over a larger field it can decompose."
     if as_json:
         data = {"ideal": subject.to_json(), "method": method, "value": _as_json(value)}
-        data |= {"text": str(value), "remark": remark}
+        text = str(tuple(value)) if isinstance(value, tuple) else str(value)
+        data |= {"text": text, "remark": remark}
         common.echo_json(json.dumps(data, ensure_ascii=False))
     else:
         click.echo(_as_text(value))

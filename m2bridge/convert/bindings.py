@@ -42,7 +42,7 @@ from m2bridge.convert.other_libraries import number, number_matrix
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.errors import ConversionError
 
-_SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
+_SEQUENCES = (list, set, frozenset, values.Array, values.MutableList, values.Set)
 """Containers in which expressions are looked for; tables and options are containers too."""
 
 _QUOTIENT_ADVICE = (
@@ -116,6 +116,8 @@ def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
         return type(value)(pairs)
     if isinstance(value, values.Option):
         return values.Option(_map_leaves(value.key, change), _map_leaves(value.value, change))
+    if isinstance(value, tuple):  # also the components of an ideal
+        return tuple(_map_leaves(item, change) for item in value)
     if type(value) in _SEQUENCES:
         return type(value)(tuple(_map_leaves(item, change) for item in value))
     return change(value)

@@ -414,8 +414,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
         4.4.
 
-        >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
-        ['(x,)', '(y, z)']
+        >>> ideal("x*y", "x*z").minimal_primes()
+        (ideal(x) of QQ[x, y, z],
+         ideal(y, z) of QQ[x, y, z])
         """
 
         def primes(ideal: GeneratingSet) -> Iterable[GeneratingSet]:
@@ -592,6 +593,16 @@ def _tidy_ideal(generators: GeneratingSet) -> Ideal:
     return Ideal.of(tidy(generators))
 
 
-def _sort_ideals(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
+class Components(tuple[Ideal, ...]):
+    """The ideals of a decomposition: a tuple that is printed with one component a line."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        lines = ",\n ".join(map(repr, self))
+        return f"({lines},)" if len(self) == 1 else f"({lines})"
+
+
+def _sort_ideals(ideals: Iterable[GeneratingSet]) -> Components:
     """The ideals in an order and with generators that do not depend on Macaulay2's version."""
-    return tuple(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))
+    return Components(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))

@@ -1,6 +1,7 @@
 """Ideals, their operations, and their exchange with OSCAR, with Macaulay2."""
 
 import json
+import pickle
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
@@ -650,3 +651,17 @@ def test_the_command_prints_a_component_a_line(invoke: Invoke) -> None:
         lines = invoke("ideal", "x*y, x*z", method).stdout.splitlines()
         assert sorted(lines) == ["ideal(x) of QQ[x, y, z]", "ideal(y, z) of QQ[x, y, z]"]
     assert invoke("ideal", "1", "minimal_primes", "--variables", "x").stdout == "()\n"
+
+
+def test_components_are_a_tuple_with_a_component_a_line(session: Macaulay2) -> None:
+    components = ideal("x*y, x*z").minimal_primes(engine=session)
+    first, second = components
+    assert components == (first, second)
+    assert hash(components) == hash((first, second))
+    assert repr(components) == f"({first!r},\n {second!r})" == str(components)
+    assert repr(ideal("x").minimal_primes(engine=session)) == "(ideal(x) of QQ[x],)"
+    assert repr(ideal(1, variables="x").minimal_primes(engine=session)) == "()"
+    assert pickle.loads(pickle.dumps(components)) == components
+    x = symbols("x")
+    assert session.value("f % L_0 == 0 and f % L_1 != 0", L=components, f=x)
+    assert session.value("intersect toList L == I", L=components, I=ideal("x*y, x*z"))
