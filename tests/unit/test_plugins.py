@@ -1,14 +1,18 @@
 """``m2bridge.plugins``: what packages with families of their own import."""
 
 import inspect
+import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import m2bridge
-from m2bridge import plugins
+from m2bridge import PolynomialNetwork, plugins
 from tests import plug_in
+from tests.plug_in.rational_normal_curves import Cone
+from tests.plug_in.rational_normal_curves_checker import CHECKER
 
 # Frozen on purpose, as the names of ``m2bridge`` are: a change here is a change for every plug-in.
 NAMES = """
@@ -55,3 +59,32 @@ def test_the_page_shows_the_plug_in_of_the_tests() -> None:
     checker = (plug_in.HERE / "rational_normal_curves_checker.py").read_text(encoding="utf-8")
     code = checker.partition("def _name")[2]
     assert len([line for line in code.splitlines() if line.strip()]) <= 20
+
+
+def test_what_a_hypothesis_returns() -> None:
+    """An empty text where a statement applies, and else the words of what fails."""
+    stated = plugins.GlobalStatement(
+        key="more",
+        part="",
+        text="The cone over a curve that is no line has dimension 2.",
+        source="",
+        observable="dimension",
+        predict=lambda cone: 2,
+        hypotheses=lambda cone: "" if cone.n > 1 else "assumes n > 1",
+    )
+    (applies,) = m2bridge.cross_check(Cone(3), stated).verdicts
+    assert applies.decision == "CONFIRMED"
+    (fails,) = m2bridge.cross_check(Cone(1), stated).verdicts
+    assert fails.decision == "NOT_APPLICABLE"
+    assert fails.reason.startswith("assumes n > 1; the conclusion holds nevertheless")
+
+
+def test_the_shape_of_evidence() -> None:
+    """As the page has it, and as the checker computes it."""
+    evidence = plugins.observe_rank(Cone(3)).evidence()
+    assert evidence == {"dimension": 2, "lower_bound": 2, "upper_bound": 2}
+    assert json.dumps(evidence) in PAGE.read_text(encoding="utf-8")
+    certificate = m2bridge.certify(PolynomialNetwork([2, 2, 1]), "expected-dimension")
+    content = CHECKER.questions["dimension"](replace(certificate, case={"n": 3}))
+    assert isinstance(content, plugins.Content)
+    assert content.evidence == evidence
