@@ -78,6 +78,10 @@ MAX_SHORT_ELIMINATION_SECONDS = 5.0
 FIRST_TURN_SECONDS = 4.0
 """The time for linear algebra, and then twice as much for elimination, which may have to start
 Macaulay2, before linear algebra has the rest."""
+_ELIMINATION_WAS_FIRST = (
+    "elimination, as linear algebra did not end in its first seconds; the ideal is the same, and"
+    " --strategy multigraded may give other generators"
+)
 MAX_EARLY_ELIMINATION_COORDINATES = 12
 """With more coordinates elimination seldom ends in its first turn, and has none."""
 MAX_DEGREEWISE_COORDINATES = 12
@@ -133,7 +137,9 @@ def closure(
            is installed.
         5. ``multigraded``, with a proof that there are no other generators, by Macaulay2 or a core,
            if it is found within the limits (a minute when there are none). Without a core, and in
-           at most 12 coordinates, it has two seconds at first, then ``elimination`` has two.
+           at most 12 coordinates, it has four seconds at first, then ``elimination`` has eight: the
+           ideal is the same, but where elimination ends first, which depends on the machine and
+           its load, generators are others. ``strategy_reason`` and the text say so.
     max_degree : int, optional
         For ``multigraded`` and ``auto``, over QQ: the last degree. When left out, linear algebra
         goes to the largest degree ≤ 4 in which there are at most 10^5 monomials in linearly
@@ -228,14 +234,17 @@ def _in_first_turns(graded_map: MultigradedMap, model: Model, dimension: Bounds)
     is_small = len(graded_map.polynomial_map.coordinates) <= MAX_EARLY_ELIMINATION_COORDINATES
     if not is_small or model.core() is not None:
         return None
+    running = clock()  # of the whole computation, and not of a turn
     with suppress(errors.TimeLimitError), share(0.15), limited(FIRST_TURN_SECONDS):
         by_degrees = _by_degrees(graded_map, model, "auto", None, dimension)
         if not by_degrees.unfinished:
-            return by_degrees
+            return replace(by_degrees, seconds=running.seconds)
     with suppress(errors.TimeLimitError), share(0.15), limited(2 * FIRST_TURN_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
         if not eliminated.unfinished:
-            return eliminated
+            return replace(
+                eliminated, seconds=running.seconds, strategy_reason=_ELIMINATION_WAS_FIRST
+            )
     return None
 
 
@@ -626,6 +635,8 @@ class Closure(Result):
     representations : tuple of Representation, optional
         The representations that the minimal generators form if a group acts linearly: all of
         them where that is proved, also those that are not written out, else those found.
+    strategy_reason : str
+        Why the strategy was chosen, where this depends on the time that it took; else empty.
     lists_generators : bool
         Whether text and JSON have the generators. Those of higher degree that are known by their
         representations are expanded then, which may take longer than all the rest.
@@ -654,6 +665,7 @@ class Closure(Result):
     completeness_reason: str = ""
     all_generators: bool = False
     representations: tuple[Representation, ...] | None = None
+    strategy_reason: str = ""
     lists_generators: bool = True
 
     @property
@@ -895,6 +907,7 @@ class Closure(Result):
             "hilbert_function": None if function is None else list(function),
             "predicted_hilbert_function": None if predicted is None else list(predicted),
             "strategy": self.strategy,
+            "strategy_reason": self.strategy_reason or None,
             "unfinished": self.unfinished or None,
             **self.proof()._asdict(),
         }
@@ -952,6 +965,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
         ("predicted", _prediction_text(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
+        ("strategy", closure.strategy_reason or None),
         ("computed by", programs),
         ("not finished", closure.unfinished or None),
     ]
