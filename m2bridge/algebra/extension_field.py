@@ -340,20 +340,21 @@ def gaussian_field(name: str = "I") -> ExtensionField:
     return ExtensionField(0, (name,), (1, 0, 1))
 
 
-def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError unless the coefficients are QQ or GF(p); ``what``, in the plural
-    as "images", is not available over others.
+def check_prime_field(coefficients: CoefficientField, results: str) -> None:
+    """Raise MethodUnavailableError unless the coefficients are QQ or GF(p); the results, in the
+    plural as "images", are not available over others.
     """
-    check_over_field(given, what)
-    check_no_generators(given, what)
+    check_over_field(coefficients, results)
+    check_no_generators(coefficients, results)
 
 
-def check_no_generators(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ, GF(p) or ZZ."""
-    if isinstance(given, ExtensionField):
+def check_no_generators(coefficients: CoefficientField, results: str) -> None:
+    """Raise MethodUnavailableError unless the coefficients are QQ, GF(p) or ZZ."""
+    if isinstance(coefficients, ExtensionField):
         raise MethodUnavailableError(
-            f"{what} over {given} are not available, only over QQ and GF(p): there"
-            f" {', '.join(given.names)} can be variables, with a minimal polynomial as an equation"
+            f"{results} over {coefficients} are not available, only over QQ and GF(p): there"
+            f" {', '.join(coefficients.names)} can be variables, with a minimal polynomial as an"
+            " equation"
         )
 
 

@@ -190,15 +190,15 @@ def check_is_field(field: object) -> None:
         )
 
 
-def check_over_field(coefficients: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError if the coefficients are ZZ; ``what`` names, in the plural as
-    "minimal primes", what is computed over fields only.
+def check_over_field(coefficients: CoefficientField, results: str) -> None:
+    """Raise MethodUnavailableError if the coefficients are ZZ, for results over fields only, in the
+    plural as "minimal primes".
     """
     if coefficients.is_field:
         return
     raise MethodUnavailableError(
-        f"{what} are not available over {coefficients}, only over fields: take the same generators"
-        " over QQ, or over GF(p) for the ideal modulo a prime"
+        f"{results} are not available over {coefficients}, only over fields: take the same"
+        " generators over QQ, or over GF(p) for the ideal modulo a prime"
     )
 
 

@@ -22,7 +22,7 @@ from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.expressions import difference, numerator_and_denominator
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ, CoefficientField, prime_coefficients
 from m2bridge.algebra.linear_algebra import connected_groups, pivot_columns, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
 from m2bridge.algebra.ring import (
@@ -315,12 +315,13 @@ class PolynomialMap:
         """
         return bool(self.relations) and not self.prime
 
-    def check_field(self, field: CoefficientField) -> None:
+    def check_field(self, field: CoefficientField | str) -> None:
         """Raise InvalidCaseError if the map has no reduction to this field.
 
         That is so if the characteristic divides a denominator of a coordinate or a relation, so
         never over QQ.
         """
+        field = prime_coefficients(field)
         check_kind("field", field, CoefficientField, "QQ, CoefficientField(p) or another field")
         p = field.characteristic
         if not p:

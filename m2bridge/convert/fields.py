@@ -84,13 +84,25 @@ def parse_field(text: str) -> CoefficientField:
     short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
-    if not _is_balanced(_without_to_field(short)):
+    inside = short
+    if short.startswith("toField(") and short.endswith(")"):
+        inside = short.removeprefix("toField(")[:-1]
+    if not _is_balanced(inside):
         raise InvalidCaseError(
             "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
         )
-    field = _extension_or_galois_field(short)
-    if field is not None:
-        return field
+    if algebraic := _ALGEBRAIC.fullmatch(inside):  # QQ[i]/(i^2+1)
+        prime = _prime_field(algebraic["prime"])
+        return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
+    if root := _ROOT.fullmatch(short):  # QQ(sqrt(2))
+        return _quadratic_field(root["number"])
+    if parameters := _PARAMETERS.fullmatch(short):  # QQ(a,b), or frac(QQ[a,b])
+        is_plain = parameters["plain"] is not None
+        return _parameter_field(parameters["plain"] or parameters["of_ring"], is_plain)
+    if galois := _GALOIS.fullmatch(short):  # GF(9), also GF(7)
+        field = _galois_field(galois["base"], galois["power"], galois["name"])
+        if field is not None:
+            return field
     if short == "ZZ":
         raise InvalidCaseError(
             "field",
@@ -101,35 +113,6 @@ def parse_field(text: str) -> CoefficientField:
     if short.upper() == "QQ" or re.fullmatch(_PRIME, short):
         return _prime_field(short)
     raise InvalidCaseError("field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}")
-
-
-def _without_to_field(text: str) -> str:
-    """The text between the parentheses of ``toField(…)``; any other text as it is."""
-    if text.startswith("toField(") and text.endswith(")"):
-        return text.removeprefix("toField(")[:-1]
-    return text
-
-
-def _extension_or_galois_field(text: str) -> CoefficientField | None:
-    """The field of a name such as ``QQ[i]/(i^2+1)``, ``QQ(a,b)``, ``GF(9)`` or ``GF(7)``, without
-    spaces; ``None`` for other forms, and for GF(n) where n is no power of a prime or too large to
-    be read.
-    """
-    algebraic = _ALGEBRAIC.fullmatch(_without_to_field(text))  # QQ[i]/(i^2+1)
-    if algebraic:
-        prime = _prime_field(algebraic["prime"])
-        return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
-    root = _ROOT.fullmatch(text)  # QQ(sqrt(2))
-    if root:
-        return _quadratic_field(root["number"])
-    parameters = _PARAMETERS.fullmatch(text)  # QQ(a,b), or frac(QQ[a,b])
-    if parameters:
-        is_plain = parameters["plain"] is not None
-        return _parameter_field(parameters["plain"] or parameters["of_ring"], is_plain)
-    galois = _GALOIS.fullmatch(text)  # GF(9), also GF(7)
-    if galois:
-        return _galois_field(galois["base"], galois["power"], galois["name"])
-    return None
 
 
 def parse_coefficients(text: str) -> CoefficientField:

@@ -314,13 +314,13 @@ def own_field(value: Any) -> CoefficientField | None:
 
 
 def common_field(
-    given: Iterable[CoefficientField | None], field: CoefficientField | None
+    fields: Iterable[CoefficientField | None], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field over which polynomials with the fields ``given`` are taken together: ``field`` if
-    it was asked for, else the only one among theirs, where an extension field and its prime field
-    count as one; QQ if none names a field.
+    """The field over which polynomials with these fields are taken together: ``field`` if it was
+    asked for, else the only one among theirs, where an extension field and its prime field count as
+    one; QQ if none names a field.
     """
-    own_fields = list(dict.fromkeys(own for own in given if own is not None))  # each once
+    own_fields = list(dict.fromkeys(own for own in fields if own is not None))  # each once
     if field is not None:
         for own in own_fields:
             if own not in (QQ, ZZ, field, field.base):  # base is the prime field

@@ -593,7 +593,7 @@ def _tidy_ideal(generators: GeneratingSet) -> Ideal:
     return Ideal.of(tidy(generators))
 
 
-class Components(tuple[Ideal, ...]):
+class Decomposition(tuple[Ideal, ...]):
     """The ideals of a decomposition: a tuple that is printed with one component a line."""
 
     __slots__ = ()
@@ -603,6 +603,6 @@ class Components(tuple[Ideal, ...]):
         return f"({lines},)" if len(self) == 1 else f"({lines})"
 
 
-def _sort_ideals(ideals: Iterable[GeneratingSet]) -> Components:
+def _sort_ideals(ideals: Iterable[GeneratingSet]) -> Decomposition:
     """The ideals in an order and with generators that do not depend on Macaulay2's version."""
-    return Components(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))
+    return Decomposition(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))

@@ -56,6 +56,10 @@ def test_rings_take_fields_by_name() -> None:
     assert PolynomialRing("GF(7)", ["x"]) == PolynomialRing(SEVEN, ("x",))
     assert PolynomialRing("QQ", ("x",)).field == QQ
     assert PolynomialRing("ZZ", ("x",)).field == ZZ
+    CUSP.check_field("GF(7)")
+    half = PolynomialMap.from_expressions([t], {"x": t / 2})
+    with pytest.raises(InvalidCaseError, match="2 divides a denominator"):
+        half.check_field("GF(2)")
     assert CUSP.target(field="GF(7)") == CUSP.target(field=SEVEN)
     assert ideal("x", field="GF(7)").ring == PolynomialRing("GF(7)", ("x",))
     with pytest.raises(InvalidCaseError, match="'ideal' and 'singular-locus --ideal' also take"):

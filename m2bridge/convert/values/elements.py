@@ -21,22 +21,22 @@ from m2bridge.convert.values import rings
 from m2bridge.errors import ConversionError
 
 
-def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
+def _refusing_operator(results: str, code: str) -> Callable[..., Any]:
     """An operator, such as ``__add__``, that refuses with :func:`_macaulay2_needed`."""
 
     def operator(self: Any, *_: Any) -> Any:
         """Raise ConversionError, whatever the operands."""
-        raise _macaulay2_needed(self.ring, what, code)
+        raise _macaulay2_needed(self.ring, results, code)
 
     return operator
 
 
-def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
+def _macaulay2_needed(ring: Any, results: str, code: str) -> ConversionError:
     """The error that only Macaulay2 computes results in a ring, in the plural as "sums", by the
     code, as "x + y".
     """
     return ConversionError(
-        f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
+        f'{results} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
     )
 
 

@@ -22,11 +22,11 @@ from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
 
 
-def not_exact(what: str) -> ConversionError:
-    """Return the error for a value that is not exact, which ``what`` names."""
+def not_exact(value: str) -> ConversionError:
+    """Return the error for a value, in words, that is not exact."""
     return ConversionError(
-        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that"
-        " is meant to be inexact as m2bridge.workspace.values.Real.of(number)"
+        f"{value}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number"
+        " that is meant to be inexact as m2bridge.workspace.values.Real.of(number)"
     )
 
 
