@@ -24,7 +24,7 @@ the key of statements about it, ``closure`` or ``equations``. An *observable* is
 that a statement predicts. The *content* of a certificate is its answer (the verdicts), its
 evidence (the numbers from which they follow) and the lemmas that it takes on trust. The *words* of
 a statement are its text and source, with its key, part and observable; a *wording* has the words of
-all statements of a family, present and former ones, and those of lemmas and hypotheses.
+all statements of a family, present and former ones, and of lemmas and hypotheses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +111,7 @@ def excluding_bound(
     """Return the bound that a predicted number violates, as ``at most 43``, for a number that is
     not known exactly; None if it violates none.
 
-    It is None, too, where the certificate leaves the number open, as those of release 1.0 do.
+    It is None, too, where the certificate leaves the number open, as in release 1.0.
     """
     listed = certificate.answer.get("verdicts")
     stored = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

@@ -98,7 +98,7 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
 
 
 class LinkedColumns:
-    """Classes of columns of a matrix, found by union-find: those of one class are linked.
+    """Classes of columns of a matrix, found by union-find: columns of one class are linked.
 
     From all columns of a class the pointers lead to the same column, which points to itself.
     """
@@ -253,7 +253,7 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
     """The Hilbert series of S/I in lowest terms, from the minimal generators of its leading
     monomials.
 
-    It is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor 1 − T is
+    It is the one of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor 1 − T is
     cancelled: the power that is left is the order of the pole at T = 1, the dimension of S/I.
     """
     numerator = _numerator(monomials)
@@ -339,7 +339,7 @@ def is_cohen_macaulay(
     the numerator are the dimensions of R, degree by degree.
 
     True is a proof: ranks modulo a prime are at most those over QQ, so the dimensions that are
-    found are at least those of R. False says nothing: the forms are random, a rank may be too
+    found are at least the ones of R. False says nothing: the forms are random, a rank may be too
     small, or the computation would take too long.
     """
     numerator, n = series

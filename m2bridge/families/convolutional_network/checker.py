@@ -17,7 +17,7 @@ the program reads, too.
 
 *Taken on trust*: these theorems, and FLINT's ranks and Gröbner bases.
 
-*Notation* (that of docs/convolutional-networks.md). A network has L filters w_i of sizes k_i, and
+*Notation* (as in docs/convolutional-networks.md). A network has L filters w_i of sizes k_i, and
 activation degree r, its ``degree``. The output f is a form of degree D = r^(L − 1) in the inputs
 x_1 to x_n, n = 1 + Σ(k_i − 1), and of degree r^(L − i) in the entries of w_i. A *polynomial* in the
 inputs is a dictionary from exponents to coefficients other than zero, which may be of any ring:
@@ -74,7 +74,7 @@ Polynomial = Mapping[Any, Any]
 
 
 def upper_bound(sizes: Sizes) -> int:
-    """An upper bound for the dimension: the number of weights less that of the rescalings, L − 1.
+    """An upper bound for the dimension: the number of weights less L − 1, for rescalings.
 
     All filters but the last can be rescaled, and the last one compensates.
     """

@@ -11,7 +11,7 @@ bounds, and the least of them is accepted as the upper bound, too.
 
 *Taken on trust*: the two facts above, and FLINT's ranks modulo a prime.
 
-*Notation* (that of docs/polynomial-networks.md). A network has widths d_0, …, d_l and matrices
+*Notation* (as in docs/polynomial-networks.md). A network has widths d_0, …, d_l and matrices
 W_1, …, W_l, its weights, where W_i is d_i × d_{i−1}. The function φ maps x to W_l σ(… σ(W_1 x)),
 with σ the r-th power of each coordinate, and r is its ``degree``. So its d_l outputs are forms of
 degree D = r^(l − 1) in d_0 variables, and their coefficients are the *coordinates* of φ. A *part*

@@ -15,11 +15,11 @@ Notation. The sizes of a case are d, d' (``d_out``), a and t, and α = min(a, d)
   y_1, …, y_d. The coordinate c_{k,i,p,q}, p ≤ q, is the coefficient of y_p y_q in l_i v_k.
 * f is the map (A, V) ↦ c, which is bilinear: ``function``. A function is such a c, as for t ≥ 2 it
   is determined by it. "The map" is f from the source to the projective space of all c, and "the
-  closure" its image; its dimension is that of the cone over it, unless "projective" is said.
+  closure" its image; its dimension is the one of the cone over it, unless "projective" is said.
 * The fibre over a function is the set of its weights up to (λA, V/λ), with its equations: a scheme.
   Its length counts points with multiplicities, so it is reduced if it has as many points.
 * An orbit is (r, s, m) = (rk A, rk V, dim L ∩ U), where the l_i span L and the v_k span U: the
-  functions of all such weights. Its representative is the function of those of ``representative``.
+  functions of all such weights. Its representative is the function of ``representative``.
 * z_q is V_1q, or by how much it grows from a point of the fibre; e_p is a unit vector. k qᵀ and
   h vᵀ are A and V of rank one: then k and v are vectors, and no index.
 

@@ -6,7 +6,7 @@ generator of degree above s + 1 (theorem-bound); all sizes come from cores (prop
 Proved in: docs/completeness.md (also checker-equations).
 Computed here: ranks over QQ of images of monomials, and of multiples of relations, weight by
 weight.
-On trust: these theorems, which a certificate lists, and those of schur.py.
+On trust: these theorems, which a certificate lists, and the ones of schur.py.
 
 Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordinates c_{k,i,p,q}.
 
@@ -19,7 +19,7 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
   and p or q: their dimensions are ``columns``, ``rows`` and ``variables``, and the coordinates are
   a basis of X ⊗ H ⊗ S_2 Y. S_n is a symmetric, Λ² an exterior power.
 * A weight w = (H, X, Y) of a monomial says how often each index k, i, and p or q occurs in it. (It
-  has nothing to do with the weights A and V.) w_j is that of the coordinate x_j, the one with
+  has nothing to do with the weights A and V.) w_j is the weight of the coordinate x_j, the one with
   number j. I is the sum of its parts I_w by weights; permutations of the indices of one kind carry
   parts to parts, so decreasing weights are enough.
 * A core (m; e, f) is a case with m variables, e columns and f rows where the l_i are free (α = e).

@@ -262,7 +262,7 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     check_source_degree(degree_of_source, generic.dimension, case)
     degree = None
     if base_locus_is_empty():
-        # f is a morphism, so the degree of the source is that of the image times the length of the
+        # f is a morphism, so the degree of the source is the image's times the length of the
         # generic fibre, by the projection formula: docs/mathematics.md#theorem-degree
         degree = degree_of_source // generic.fibre_length
     evidence = {

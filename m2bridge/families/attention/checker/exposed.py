@@ -21,7 +21,7 @@ d', and v is s.
 A scalar product G and a target u give the loss ½ G(φ − u, φ − u); weights are critical for u
 exactly if ν = G(u − φ, ·) vanishes on the image of the differential. For tangent vectors x of the
 type and all w the form is B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)). Matrices are sparse, {(row,
-column): entry}; those of the form have a row for each entry of weights, which *entries* list.
+column): entry}; matrices of the form have a row for each entry of weights, which *entries* list.
 
 Certificates. A Content is what a certificate should have, as it is found here: the answer with its
 verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is

@@ -1,7 +1,7 @@
 """Parts of the ideal of a closure, weight by weight: monomials, their images, generators.
 
 Rests on: an element of the ideal is a sum of elements of the parts I_w, and permutations of indices
-carry parts to parts; the sections that it is compared with are those of sections.py.
+carry parts to parts; the sections that it is compared with stand in sections.py.
 Proved in: docs/completeness.md (also checker-equations).
 Computed here: ranks over QQ of images of monomials, and of multiples of relations.
 On trust: theorem-bound there, where a Hilbert function is said to be known in all degrees.

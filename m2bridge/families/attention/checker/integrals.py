@@ -6,32 +6,32 @@ Rests on: the polar degrees of the closure are integrals of Chern classes over a
 each with the product of the weights of its tangent space as denominator.
 Proved in: docs/polar-degrees.md; Atiyah and Bott, *The moment map and equivariant cohomology*,
 Topology 23, 1984.
-Computed here: the stated numbers, in the Chow ring; those that are observed, and those of
-certificates on polar degrees, by localization.
+Computed here: the stated numbers, in the Chow ring; the observed ones, and the numbers
+of certificates on polar degrees, by localization.
 For α = d' = 1 there are the same two computations over symmetric matrices of rank at most two
 (theorem-polar-symmetric, proposition-polar-symmetric).
 On trust: these theorems. Points that are counted without them are in slices.py.
 
-Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
+Notation. d, d', α, A, V, D_α and "projective" are as in case.py.
 
 * Y = P(S ⊗ K^d) × P(V) is a desingularization of the source P(D_α) × P(V). S is the tautological
   bundle of rank α on Gr(α, d), the Grassmannian of subspaces W of K^d of dimension α; so the points
   of Y are the (W, A, V) with the columns of A in W, A and V up to factors.
 * n_1 = α(2d − α) − 1 and n_2 = d d' − 1 are the dimensions of the two factors of Y, which in names
-  are ``of_A`` and ``of_V``; n = n_1 + n_2 is that of Y, and of the closure as a projective variety.
+  are ``of_A`` and ``of_V``; n = n_1 + n_2 is the dimension of Y, and of the projective closure.
 * T, or T_Y, is a tangent bundle, c_j(T) its Chern class of degree j. h is the hyperplane class of
-  P(S ⊗ K^d), h_1 = h and h_2 those of both factors, and H = h_1 + h_2. ∫ is the number that a
+  P(S ⊗ K^d), h_1 = h and h_2 the ones of both factors, and H = h_1 + h_2. ∫ is the number that a
   class of highest degree is. "The integrals" of a factor are ∫ c_j(T) h^(n_1−j), j = 0, …, n_1, and
-  those of Y ∫ c_j(T_Y) H^(n−j), j = 0, …, n.
+  the ones of Y ∫ c_j(T_Y) H^(n−j), j = 0, …, n.
 * δ_i, the polar degrees, are numbers of pairs: of a smooth point of the closure on i general
   hyperplanes, and a hyperplane tangent there in a general linear space of dimension i + 1.
 * For α = d' = 1, A = k qᵀ and V = vᵀ, a function is q ⊗ c with the symmetric matrix c = kv, of rank
   at most two. S is then the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S the quotient
-  bundle, and Y = P(S²S) × P^(d−1), c in the first factor and q in the second. O(1) is that of
+  bundle, and Y = P(S²S) × P^(d−1), c in the first factor and q in the second. O(1) is on
   P(S²S). The affine tangent spaces of the closure are a bundle on Y, O + N up to a twist, and N
   stands where T_Y does above. Its part of the first factor is S²S(1) − O + S ⊗ Q(1), where T_Y has
   the dual of S in place of S(1): c takes one to the other, and is no isomorphism at rank one.
-* u and T, in polynomials, are variables. Weights are here those of a torus: the integers by which
+* u and T, in polynomials, are variables. Weights are here weights of a torus: the integers by which
   it acts on lines.
 """
 
@@ -87,7 +87,7 @@ def stated_polar_degrees(case: Case) -> list[int] | None:
     if not is_affordable(case):
         return None
     if case.is_of_symmetric_matrices:
-        # the second factor of Y is the P^(d−1) of q, not that of V
+        # the second factor of Y is the P^(d−1) of q, not of V
         return _degrees_from_factors(symmetric_in_chow_ring(case.d), case.d)
     of_A = integrals_in_chow_ring(case.d, case.alpha)
     return _degrees_from_factors(of_A, case.d * case.d_out)
@@ -205,7 +205,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     over the rows, of the sums for rows.
     """
     phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
-    sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
+    sum_of_row = 0  # at least the sum of any row of C M: it is the sum of all entries
     for i, j in product(range(d), repeat=2):
         # row j of M has the entries φ_{d−1−j}, …, φ_0 and zeros
         sum_of_row += comb(i + j, i) * sum(phi[: d - j])
@@ -242,7 +242,7 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
     n = n_1 + n_2
     one_plus_T = flint.fmpz_poly([1, 1])
     total = flint.fmpz_poly([])
-    # Horner's rule: in the end the summand of j = n has the factor 1 + T, and that of j = 0 its
+    # Horner's rule: in the end the summand of j = n has the factor 1 + T, and the one of j = 0 its
     # power n + 1
     for j in range(n + 1):
         integral = 0  # of c_j(T_Y) H^{n−j}
@@ -307,7 +307,7 @@ def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The elementary symmetric functions of degrees 0, …, last: the coefficients of Π (1 + w u)."""
     values = [1] + [0] * last
     for weight in weights:
-        # downwards, so that values[k - 1] is still that of the former product
+        # downwards, so that values[k - 1] still belongs to the former product
         for k in range(last, 0, -1):
             values[k] += weight * values[k - 1]
     return values
@@ -317,7 +317,7 @@ def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The complete symmetric functions of degrees 0, …, last: the coefficients of Π 1/(1 − w u)."""
     values = [1] + [0] * last
     for weight in weights:
-        # upwards, so that values[k - 1] is that of the new series g, as g = (former) + w u g
+        # upwards, so that values[k - 1] belongs to the new series g, as g = (former) + w u g
         for k in range(1, last + 1):
             values[k] += weight * values[k - 1]
     return values

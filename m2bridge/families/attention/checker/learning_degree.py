@@ -245,7 +245,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Any:
     quotient = Quotient(case, target, prime)
     random = unpredictable()
     number_of_equations = len(exponents) + SPARE
-    equations: list[list[int]] = []  # the coefficients of the coefficients of N, and that of x
+    equations: list[list[int]] = []  # the coefficients of the coefficients of N, and of x
     for _ in range(2 * number_of_equations):
         if len(equations) == number_of_equations:
             break

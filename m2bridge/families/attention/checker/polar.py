@@ -9,12 +9,12 @@ orbit, by a rank; the integrals, by localization (integrals.py).
 On trust: the lemmas that a certificate lists.
 
 Notation. Weights (A, V), a d × d matrix A of rank at most α and a d' × d matrix V, the map f from
-weights to functions, and orbits of functions (r, s, m), with r = rk A, are those of case.py; Y, W
-and the polar degrees δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source,
+weights to functions, and orbits of functions (r, s, m), with r = rk A, are as in case.py; Y, W and
+the polar degrees δ_0, …, δ_n as in integrals.py. Y is the desingularization of the source,
 the set of all (W, A, V) where W is a subspace of dimension α that contains the columns of A, and
 the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit there are the
-(W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the kernel is
-that of the differential of f on Y at one of them.
+(W, A, V) with (A, V) in it; the codimension is the one of all these points in Y, and the kernel
+is the kernel of the differential of f on Y at one of them.
 
 A Content is what a certificate should have, as it is found here: the answer, the evidence, and the
 lemmas that are taken on trust, which WORDS has by their keys. A Difference says where what is

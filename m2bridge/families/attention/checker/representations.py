@@ -1,18 +1,18 @@
 """The checker of closures for all sizes: representations from the weights of the ideal of a core.
 
-Rests on: the minimal generators of a closure are those of its core, with the same multiplicities
+Rests on: the minimal generators of a closure are the ones of its core, with the same multiplicities
 for all sizes, and minors where X, H or Y has one dimension more (docs/representations.md,
 proposition-more-rows).
 Proved in: docs/representations.md and docs/completeness.md (proposition-core, theorem-bound).
 Computed here: the Hilbert function of each core up to the degree that decides, the numbers of its
-generators in all weights up to the bound, and those of the minors in their degree; the
+generators in all weights up to the bound, and of the minors in their degree; the
 representations with these weights, by tableaux.
-On trust: these propositions, which a certificate lists, and those of ideal_parts.py and schur.py.
+On trust: these propositions, which a certificate lists, and what ideal_parts.py and schur.py trust.
 
 The maker has the same multiplicities from ranks of covariants; here there are weight spaces only.
 
-Notation. d, d', α, l_i, v_k and c_{k,i,p,q} are those of case.py; H(n), h(n), s, "up to sections"
-and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
+Notation. d, d', α, l_i, v_k and c_{k,i,p,q} are as in case.py; H(n), h(n), s, "up to sections"
+and weights as in equations.py; S_λ is a Schur functor, as in schur.py.
 
 * X, H, Y are the spaces of the l_i, of the v_k and of the variables, of dimensions d, d' and d for
   a case. The coordinates are a basis of X ⊗ H ⊗ S_2 Y. A representation S_λX ⊗ S_μH ⊗ S_νY is
@@ -21,7 +21,7 @@ and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
 * A core (m; e, f) has m variables, e forms l_i, which are free (α = e), and f forms v_k. The core
   of a case has e = α, f = min(d, d') and m = min(d, e + f).
 * The bound is s + 1: the core has no minimal generators of higher degree.
-* Minors are those of the coordinates, written as a matrix with rows by the index i (as an element
+* Minors are minors of the coordinates, written as a matrix with rows by the index i (as an element
   of X ⊗ (H ⊗ S_2 Y)), by k, or by a variable (Y ⊗ (X ⊗ H ⊗ Y)).
 * A Content is what a certificate should have, as it is found here: the answer, the evidence, and
   the lemmas that are taken on trust, which WORDS has by their keys. A Difference would say where

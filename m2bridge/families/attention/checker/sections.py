@@ -4,7 +4,7 @@ Rests on: sections are the polynomials in A and V that do not separate points wh
 l_i v_k do not; what is lost is known by the theorems of Bott and Cauchy.
 Proved in: docs/completeness.md (proposition-sections).
 Computed here: dimensions of representations.
-On trust: this proposition, which a certificate lists, and those of schur.py.
+On trust: this proposition, which a certificate lists, and the ones of schur.py.
 
 Notation. As in equations.py: A case has ``columns`` = d linear forms l_i, the columns of a d × d
 matrix A of rank at most α, and ``rows`` = d' forms v_k, the rows of V, in ``variables`` = d
@@ -30,13 +30,13 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
 
     h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
-    that of those which are lost because several weights have the same products l_i v_k. Let F be
+    the dimension of what is lost because several weights have the same products l_i v_k. Let F be
     the map from weights to products, and M the cokernel of O → F_* O. What is lost are all sections
     of M(n), because each section of M(n) comes from a polynomial
     (docs/completeness.md#proposition-sections). M has a filtration, and the sections of its
     quotients are subtracted. The first quotient is about values: (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) have
     the same products. The others are about derivatives where both weights come together, k = v: of
-    order i in the directions of A across this locus, j in those of V.
+    order i in the directions of A across this locus, j in directions of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric_dimension(columns * variables, n)
@@ -77,8 +77,8 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 def hilbert_coefficients(case: Case) -> list[int]:
     """The e_0, …, e_{D−1} with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1.
 
-    D is the dimension of the closure and M that of the weights. For n ≥ 1 h is a polynomial in n of
-    degree D − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a
+    D and M are the dimensions of the closure and of the weights. For n ≥ 1 h is a polynomial in n
+    of degree D − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a
     polynomial N of degree below M. Another number h(0) adds a multiple of (1 − T)^M, so h(0), …,
     h(M) determine N. Expand N in powers of T − 1: a term x (T − 1)^i with i < M is the summand
     (−1)^i x C(n + M − i − 1, M − i − 1) of h(n); the term with i = M is left out. The first i with

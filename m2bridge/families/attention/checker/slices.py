@@ -11,11 +11,11 @@ On trust: that random forms modulo the prime are general, and that the multidegr
 LARGE_MULTIDEGREES are large enough, and DETERMINANT_POWER: a test finds the same in larger ones.
 
 Notation. Weights A, d × d of rank at most α, and V, d' × d, and the coordinates c, which are
-bilinear in them, are those of case.py, all for d = 2. k and q are vectors with A = k qᵀ, and for
+bilinear in them, are as in case.py, all for d = 2. k and q are vectors with A = k qᵀ, and for
 d' = 1 V = vᵀ.
 
-* Y, the source, is a product of projective spaces, its factors: that of A and that of V, or for
-  α = 1, where A = k qᵀ, those of k, of q and of V. n is its dimension.
+* Y, the source, is a product of projective spaces, its factors: of A and of V, or for α = 1,
+  where A = k qᵀ, of k, of q and of V. n is its dimension.
 * Coordinates are multilinear forms on Y, and hyperplanes in the space of the c, general
   combinations of coordinates, are too: "forms". Functions on Y are polynomials with a multidegree,
   one number for each factor. The section is the part of Y on the i hyperplanes, where functions are
@@ -62,7 +62,7 @@ MAX_CHEAP_OUTPUTS = 1
 """Points are counted in every certificate on polar degrees up to this number of outputs d'.
 
 That takes hundredths of a second, and seconds for d' = 2: there they are counted if the certificate
-has their number, as those of 1.0 do.
+has their number, as in 1.0.
 """
 
 
@@ -91,7 +91,7 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)  # the entries of A, 2 × 2, and of V, d' × 2
     if alpha == 1:
-        sizes = (2, 2, 2 * d_out)  # those of k, of q and of V
+        sizes = (2, 2, 2 * d_out)  # of k, of q and of V
     source = Source(sizes=sizes, degree=degree)
     from_n_to_zero = range(source.dimension, -1, -1)
     if d_out == alpha == 1:

@@ -12,8 +12,8 @@ The formulas are those that the program reads, too. No prediction uses an observ
 observation uses a prediction; and observations are computed in other ways than by the program.
 
 Notation. Cases, d, d', a, t, α, weights (A, V), orbits (r, s, m), fibres, the map f and the closure
-are those of case.py; Y, W and polar degrees δ_0, …, δ_n those of integrals.py. Statements with a
-number are those of the paper by Henry, Marchetti and Kohn; others have a name in its place.
+are as in case.py; Y, W and polar degrees δ_0, …, δ_n as in integrals.py. Statements with a
+number are statements of the paper by Henry, Marchetti and Kohn; others have a name in its place.
 
 * "Words" are a statement, or a part of one, with its key, part, text, observable and formulas.
 * ``evidence`` is what ``observe`` in evidence.py finds: numbers of the case, and for each orbit its

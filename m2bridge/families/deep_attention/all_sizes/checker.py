@@ -11,11 +11,11 @@ formulas of a statement say.
 *Taken on trust*: the steps of these proofs around the identities, the upper bounds, and that the
 hypotheses say of all networks what they say of small ones ("All sizes at once" there).
 
-*Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l with n = d_0, ranks
+*Notation* (as in docs/deep-attention.md). A network has widths d_0, …, d_l with n = d_0, ranks
 a_1, …, a_l and t tokens. A *block* is a network with at most two inputs and one output: matrices
 C_k in the first layers, and C_k = c_k m mᵀ in those after a hidden width one; its *kernel* is that
 of its differential. Lightning attention maps the tokens Y, the columns of a matrix, to YYᵀAY, and
-q(x) = xᵀAx. M, A'_k and Q are those of the normal form φ(X) = M Q X. In the sums, a layer has a
+q(x) = xᵀAx. M, A'_k and Q are as in the normal form φ(X) = M Q X. In the sums, a layer has a
 matrix of rank x on a space of dimension u around one of dimension s, in K^n; r is the largest
 dimension that u can have, and e the number of outputs. The registry loads ``CHECKER``.
 """
@@ -354,13 +354,13 @@ def _small_networks(softmax: bool) -> tuple[Network, ...]:
             for a in tuples(numbers, repeat=layers):
                 # dimensions depend on t only by whether it is 1
                 networks += [Network(widths=widths, a=a, t=t, softmax=softmax) for t in (1, 2)]
-    return tuple(sorted(networks, key=_size))
 
+    def size(network: Network) -> tuple[Any, ...]:
+        """The sum of the numbers of a network, then the numbers themselves."""
+        total = sum(network.widths) + sum(network.a) + network.t
+        return (total, network.depth, network.widths, network.a, network.t)
 
-def _size(network: Network) -> tuple[Any, ...]:
-    """The size of a network, for an order: the sum of its numbers, then the numbers themselves."""
-    total = sum(network.widths) + sum(network.a) + network.t
-    return (total, network.depth, network.widths, network.a, network.t)
+    return tuple(sorted(networks, key=size))
 
 
 def _asked(certificate: Certificate) -> Content:

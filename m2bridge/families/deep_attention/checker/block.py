@@ -11,14 +11,14 @@ modulo a prime is at least as large as that over QQ: so one that is as small as 
 unknowns" in docs/deep-attention.md). The program that makes certificates differentiates by
 the chain rule; here derivatives come from dual numbers.
 
-*Notation* (that of docs/deep-attention.md). A network has l layers and t tokens, the columns of X.
+*Notation* (as in docs/deep-attention.md). A network has l layers and t tokens, the columns of X.
 σ is the identity (*lightning attention*) or the softmax of each column. A block has n = 1 or 2
 inputs. Its *parameters* are the n × n matrices C_k of its layers, numbers c_k that stand for the
-last matrices C_k = c_k m mᵀ, and the row mᵀ. Its *differential* is that of the map from parameters
-to functions of X; it has a column for each parameter. A *point* is a choice of parameters. r_k is
-the rank of what enters layer k (``Network.narrowest``), and α_k = min(a_k, r_k) that of its matrix.
-The variable h belongs to the power series into which softmax is expanded, and δ, with δ² = 0, to
-the dual numbers v + s·δ, whose *value* is v and whose *slope* is s.
+last matrices C_k = c_k m mᵀ, and the row mᵀ. Its *differential* belongs to the map from
+parameters to functions of X; it has a column for each parameter. A *point* is a choice of
+parameters. r_k is the rank of what enters layer k (``Network.narrowest``), and α_k = min(a_k, r_k)
+the rank of its matrix. The variable h belongs to the power series into which softmax is expanded,
+and δ, with δ² = 0, to the dual numbers v + s·δ, whose *value* is v and whose *slope* is s.
 """
 
 from collections.abc import Iterator, Sequence

@@ -4,11 +4,11 @@
 alike. *Taken on trust*: this, and FLINT's Gröbner bases.
 
 *Checked here*: one fibre. Its equations say that the function of unknown matrices (B_1, …, B_l, N)
-is that of virtual weights (A_1, …, A_l, M). The entry (1, 1) of B_k is that of A_k; if these are
+is that of virtual weights (A_1, …, A_l, M). The entry (1, 1) of B_k is the one of A_k; if these are
 not zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once ("Fibres and
 closedness" in docs/deep-attention.md).
 
-*Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l, with n = d_0 inputs,
+*Notation* (as in docs/deep-attention.md). A network has widths d_0, …, d_l, with n = d_0 inputs,
 and t tokens, the columns of the n × t matrix X; S = XXᵀ. Layer k has the attention matrix A_k and
 the value matrix V_k. With M_k = V_{k−1} ⋯ V_1, of rank r_k, the *virtual weights* are M_kᵀ A_k M_k,
 of rank α_k, here written A_k, and M = V_l ⋯ V_1, of rank r. The function is P(S)X with
@@ -98,7 +98,7 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     weights = random_virtual_weights(network)
     n = network.widths[0]
     few_tokens = network.t < n
-    # the inputs are the entries of X; for t ≥ n those of S, since then the matrices XXᵀ are dense
+    # the inputs are the entries of X; for t ≥ n of S, since then the matrices XXᵀ are dense
     # in all symmetric matrices
     input_count = n * network.t if few_tokens else n * (n + 1) // 2
     unknowns_and_inputs_ring = ring(unknowns_ring.nvars() + input_count)

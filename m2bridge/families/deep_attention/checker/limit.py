@@ -75,9 +75,9 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     ``column`` has linear forms and ``row`` cubic forms as entries. A network with these A_1 and A_2
     is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).
     """
-    # Let h be the greatest common divisor of the entries of the row. As those of the column have no
-    # common factor, every column with the same product is g · column for a form g, and its row is
-    # row/g. This column is cubic if g has degree 2: then g, which divides h, is h up to a number.
+    # Let h be the greatest common divisor of the entries of the row. As the column's entries have
+    # no common factor, every column with the same product is g · column for a form g, and its row
+    # is row/g. This column is cubic if g has degree 2: then g divides h, and is h up to a number.
     h = row[0].gcd(row[1]).gcd(row[2])
     common = column[0].gcd(column[1]).gcd(column[2])
     if common != 1 or h.total_degree() != 2:

@@ -10,7 +10,7 @@ the scalings as identities of words, which hold for matrices of all sizes.
 
 *Taken on trust*: the theorem, the upper bounds, FLINT's ranks modulo a prime.
 
-*Notation* (that of docs/deep-attention.md). A network has l layers, widths d_0, …, d_l, with
+*Notation* (as in docs/deep-attention.md). A network has l layers, widths d_0, …, d_l, with
 n = d_0, and t tokens, the columns of X. A *head* of layer k has matrices K, Q and V, its *weights*;
 A = KᵀQ is its attention matrix, of rank at most a_k. Lightning attention maps the tokens Y to the
 sum of V YYᵀAY over the heads, plus Y with a skip connection. For one head without skip connections

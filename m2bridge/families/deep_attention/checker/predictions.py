@@ -1,9 +1,9 @@
 """The numbers of a network, upper bounds for dimensions, and what statements predict.
 
-*Theorems* (docs/deep-attention.md, whose notation this is): the dimension of the virtual weights is
-that of a tower of subspaces (proposition-V); what a function forgets of them bounds its dimension
-(lemma-forgets, theorem-S); with heads or skip connections bounds are added up layer by layer
-(proposition-heads).
+*Theorems* (docs/deep-attention.md, whose notation this is): the virtual weights have the
+dimension of a tower of subspaces (proposition-V); what a function forgets of them bounds its
+dimension (lemma-forgets, theorem-S); with heads or skip connections bounds are added up layer by
+layer (proposition-heads).
 
 *Taken on trust*: that the upper bounds hold. That they are attained is computed in
 ``observables``.
@@ -104,7 +104,7 @@ class Network:
 
     @property
     def key(self) -> str:
-        """The name of the network without that of the family, such as ``3-3-3-a2-2-t2``."""
+        """The name of the network without the family's, such as ``3-3-3-a2-2-t2``."""
         widths = "-".join(map(str, self.widths))
         a = "-".join(map(str, self.a))
         key = f"{widths}-a{a}-t{self.t}"

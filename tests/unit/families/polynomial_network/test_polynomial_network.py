@@ -232,6 +232,9 @@ def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
         for degree in (1, 2, 3)
     ]
     cases += [
+        # more points than a rational normal curve passes through
+        ((3, 6, 3), 3),
+        ((3, 6, 6), 2),
         ((5, 7, 1), 3),
         ((5, 7, 1), 4),
         ((6, 8, 3), 2),
@@ -241,6 +244,16 @@ def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
     for widths, degree in cases:
         bound = bounds.best_bound(widths, degree)
         assert checker.upper_bound(widths, degree) == bound.value, (widths, degree)
+
+
+def test_a_rank_above_a_bound_refutes_the_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: a bound below the dimension, which no certificate is refused for."""
+    right = checker.upper_bound((2, 2, 1), 2)
+    certificate = _stored((2, 2, 1), 2, right)
+    assert checker.expected(certificate).evidence["dimension"] == right
+    monkeypatch.setattr(checker, "upper_bound", lambda *_, of_release_1_0=False: right - 1)
+    with pytest.raises(ContradictionError, match="above the bound"):
+        checker.expected(certificate)
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:

@@ -10,7 +10,7 @@ On trust: these two, the first on Gröbner bases over QQ, the second on Presburg
 There is no list of selections of places, as the program that makes certificates has one.
 
 Notation. d, d' (``dp`` in conditions), a, the weights (A, V), coordinates c_{k,i,p,q}, orbits
-(r, s, m), representatives and fibres are those of case.py, and fibre ideals are those of ``ideal``.
+(r, s, m), representatives and fibres are as in case.py, and fibre ideals are found by ``ideal``.
 
 * (A, V) is the representative, (A', V') another point of its fibre. z = (z_2, …, z_d), the first
   row of V' after its 1, are the unknowns of a fibre: all other weights follow from them.
@@ -53,8 +53,8 @@ _SIZES = {
 }
 BASE_CASES: list[BaseCase] = [(orbit, d) for orbit, sizes in _SIZES.items() for d in sizes]
 
-# The three kinds of ideals of base cases, each named by its equations: that of one point, where z
-# is the first row of V; that of two points; and that of one point of length d.
+# The three kinds of ideals of base cases, each named by its equations: of one point, where z is
+# the first row of V; of two points; and of one point of length d.
 POINT = "z = V_1"
 TWO_POINTS = "z_2² − z_2 and the other unknowns"
 SQUARES = "all monomials of degree 2"
@@ -131,13 +131,13 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
         for exponents, c in f.terms():
             terms.append([[int(e) for e in exponents], str(c)])
         listed.append(terms)
-    return sorted(listed, key=_order_of_leading_term, reverse=True)
 
+    def by_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
+        """The key for the graded reverse lexicographic order of leading terms."""
+        exponents, _ = terms[0]
+        return sum(exponents), [-e for e in reversed(exponents)]
 
-def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The key for the graded reverse lexicographic order of leading terms."""
-    exponents, _ = terms[0]
-    return sum(exponents), [-e for e in reversed(exponents)]
+    return sorted(listed, key=by_leading_term, reverse=True)
 
 
 # Sets of sizes (d, d', a) and of orbits (d, d', a, r, s, m), as isl has them.
@@ -272,7 +272,11 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     kinds = set(bases.values())
     if kinds == {POINT}:
         # the first kind
-        _check_all_places_determined(condition, like_any)
+        determined = []  # the places in ``like_any``, one by one
+        for places in like_any:
+            for index in range(_place_count(places)):
+                determined.append(_keep_one_place(places, index))
+        _check_covered(orbits(f"{condition} and 0 < x < d", ", x"), determined)
         length, points = "1", 1
     elif TWO_POINTS not in kinds:
         # the second kind
@@ -293,17 +297,6 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
         "patterns": len(like_any),
         "ideals": [label(base) for base in sorted(places_like) if places_like[base]],
     }
-
-
-def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set]) -> None:
-    """Raise ContradictionError unless each place of each orbit of a stratum is in one of
-    the sets.
-    """
-    determined: list[isl.Set] = []
-    for places in like_points:
-        indices = range(_place_count(places))
-        determined.extend(_keep_one_place(places, index) for index in indices)
-    _check_covered(orbits(f"{condition} and 0 < x < d", ", x"), determined)
 
 
 def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> None:
@@ -412,4 +405,4 @@ def _check_exchange() -> None:
     exchanged = cases.exchange_vectors(representative)
     length, points = fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
     if length != 2 or representative not in points or exchanged not in points:
-        raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")
+        raise ContradictionError("the fibre over (1, 1, 0) does not have exchanged weights")

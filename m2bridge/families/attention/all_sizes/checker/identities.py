@@ -7,7 +7,7 @@ Computed here: the dimensions of closure, tangent spaces, orbits and kernels, as
 their differences (FLINT).
 On trust: the formulas for these dimensions, by the propositions that the functions name.
 
-Notation. d, d' (``dp`` in code), α = min(a, d), orbits (r, s, m) and the closure are those of
+Notation. d, d' (``dp`` in code), α = min(a, d), orbits (r, s, m) and the closure are as in
 case.py; D_α are the d×d matrices of rank at most α. Conditions are texts that isl reads.
 """
 
@@ -62,7 +62,7 @@ def _twice_codimension(d: Any, dp: Any) -> Any:
 def where_kernels_are_small() -> str:
     """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
 
-    The codimension is that of the preimage of the orbit in Y, the set of all (W, A, V) with the
+    The codimension is the one of the preimage of the orbit in Y, the set of all (W, A, V) with the
     columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian of dimension (α −
     r)(d − α), whose tangent vectors are in the kernel. The codimension, less its dimension, is (α −
     r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative. Where the fibre is reduced
@@ -72,7 +72,7 @@ def where_kernels_are_small() -> str:
     equal, or a factor is negative at some orbit.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
-    # Dimensions of weights, both for the orbit and for the closure; those of functions are one
+    # Dimensions of weights, both for the orbit and for the closure; dimensions of functions are one
     # less, so that the differences are the same.
     orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     closure = d**2 - (d - alpha) ** 2 + d * dp
@@ -84,6 +84,6 @@ def where_kernels_are_small() -> str:
     is_as_stated = codimension_less_kernel == stated_difference
     can_be_negative = orbits("s > dp or s > d or r + s > d + m")
     if not is_as_stated or not can_be_negative.is_empty():
-        raise ContradictionError("the codimensions of orbits are not those of the formula")
+        raise ContradictionError("the codimensions of orbits are not as in the formula")
     # where the fibre is not reduced d ≥ 2 holds, so that α = 1 says a = 1
     return f"{SQUARE} and not (a = 1 and dp = 1)"

@@ -9,8 +9,8 @@ what is stated, and its projection to the sizes (isl); identities of polynomials
 On trust: the lemmas that words.toml lists for each observable; isl.
 
 Notation. d, d' (``dp`` in conditions), a, α = min(a, d), weights (A, V), orbits (r, s, m), the map,
-its source and the closure are those of case.py; sizes, sets and conditions those of fibres.py; Y
-and W those of integrals.py. Statements with a number are those of the paper by Henry, Marchetti and
+its source and the closure are as in case.py; sizes, sets and conditions as in fibres.py; Y and W
+as in integrals.py. Statements with a number are statements of the paper by Henry, Marchetti and
 Kohn.
 
 * An observable is a property of sizes, or of orbits, that a statement is about, such as "singular".
@@ -385,7 +385,7 @@ def _verdict(words: Words, observable: str) -> Json:
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
-# that of every size.
+# true of every size.
 PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
 
 
@@ -395,7 +395,7 @@ def text(size_set: isl.Set) -> str:
     """
     for with_phrase, condition in PHRASES:
         if size_set.is_equal(with_phrase):
-            if condition:  # the empty one is that of every size
+            if condition:  # the empty one is true of every size
                 return f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}"
             return f"{{ [{SIZE}] : {IS_SIZE} }}"
     return str(size_set)

@@ -1,7 +1,7 @@
 """Types of the weights (K, Q, V) for all sizes: which are exposed, and which are stated to be.
 
 Rests on: a type is exposed if the dimension of its functions is the rank of the differential, and
-not if that of its functions with the row spaces of K and Q is smaller.
+not if the dimension of its functions with the row spaces of K and Q is smaller.
 Proved in: docs/training.md (lemma-dimension, lemma-tangents, theorem-exposed).
 Computed here: the difference of both numbers, as a polynomial (FLINT); where it is zero, and where
 the statement says something else (isl).
@@ -78,7 +78,7 @@ def _check_difference_of_dimensions() -> None:
     r = m + delta - n
     k = r + kappa
     q = r + lambda_
-    # the rank of f' on all (K̇ᵀQ + KᵀQ̇, V̇): their dimension less 1, that of the kernel of f'
+    # the rank of f' on all (K̇ᵀQ + KᵀQ̇, V̇): their dimension less 1, for the kernel of f'
     rank = dimension_of_images(d, dp, k, q) - 1
     difference = rank - dimension_with_spaces(d, dp, r, s, m, k, q)
     four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
@@ -98,7 +98,7 @@ def dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: An
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
     The choices are: L ∩ U, then L and U that contain it (``subspaces``), then A and V with these
-    spaces, up to scaling; then the row spaces of K and Q, which contain those of Aᵀ and A.
+    spaces, up to scaling; then the row spaces of K and Q, which contain the ones of Aᵀ and A.
     """
     subspaces = m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     orbit = subspaces + r * d + s * dp - 1
