@@ -272,10 +272,10 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     kinds = set(bases.values())
     if kinds == {POINT}:
         # the first kind
-        determined = []  # the places in ``like_any``, one by one
+        determined: list[isl.Set] = []  # the places in ``like_any``, one by one
         for places in like_any:
-            for index in range(_place_count(places)):
-                determined.append(_keep_one_place(places, index))
+            indices = range(_place_count(places))
+            determined.extend(_keep_one_place(places, index) for index in indices)
         _check_covered(orbits(f"{condition} and 0 < x < d", ", x"), determined)
         length, points = "1", 1
     elif TWO_POINTS not in kinds:
