@@ -259,6 +259,7 @@ DISPLAY_METHODS = {"__repr__", "_repr_html_", "_repr_latex_", "_repr_pretty_"}
 """Methods that IPython calls by itself, and the words shown while one of them runs."""
 
 _PACKAGE = str(Path(m2bridge.__file__).parent)
+_ENGINE = str(Path(_PACKAGE, "engine"))
 _OWN = __file__
 
 
@@ -319,7 +320,7 @@ def doings(frame: FrameType | None) -> str:
         if file.startswith(_PACKAGE) and not file.startswith(_OWN):
             name = frame.f_code.co_name
             called = SHOWING if name in DISPLAY_METHODS else name  # the outermost is met last
-            waits = waits or "/engine/" in file
+            waits = waits or file.startswith(_ENGINE)
         frame = frame.f_back
     return f"{called} (Macaulay2)" if waits else called
 
