@@ -16,9 +16,10 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge import Engine, SingleLayerAttention, critical_points, cross_check
 from m2bridge.certification.make import certify, question_of
 from m2bridge.certification.verify import verify
-from m2bridge.convert.answers import answer_to
+from m2bridge.convert.answers import answer_to, parse
 from m2bridge.engine import msolve
 from m2bridge.engine.context import using
+from m2bridge.engine.script import Script
 from m2bridge.families.attention.orbits.coordinates import indices
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import LayerSizes
@@ -532,6 +533,54 @@ def test_general_data_have_equal_blocks_and_fewer_critical_points(
     model = SingleLayerAttention(d, d_out, a)
     found = critical_points(model, {"X": X}, count_only=True, engine=engine)
     assert found.critical_points == expected
+
+
+RANK_ONE = """
+needsPackage "Saturation";
+S = ZZ/PRIME[x, y];
+k = transpose matrix {{ROW1}};
+q = flatten entries matrix {{ROW2}};
+C = matrix flatten apply(q, z -> {{k_(0,0)*z, 0}, {k_(1,0)*z, k_(0,0)*z}, {0, k_(1,0)*z}});
+G = sub(matrix MOMENTS, S);
+b = sub(matrix TARGETS, S);
+N = transpose C * G * C;
+adjugate = matrix {{N_(1,1), -N_(0,1)}, {-N_(1,0), N_(0,0)}};
+W = transpose C * b;
+P = trace(adjugate * W * transpose W);
+D = det N;
+V = adjugate * W;
+zeros = saturate(ideal apply({x, y}, z -> diff(z, P)*D - P*diff(z, D)), D);
+smaller = if OUTPUTS == 1 then ideal det(k | V) else minors(2, V);
+mbEmit("dimension", dim zeros);
+mbEmit("weights", degree saturate(zeros, smaller));
+"""
+"""In two unknowns: V is eliminated from the loss of A = k qᵀ, V, which leaves −P/2D."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d_out", [1, 2, 3, 7])
+def test_learning_degrees_of_rank_one_by_a_second_route(d_out: int, engine: Engine) -> None:
+    """(2, d', 1) on data, modulo two primes: for d' = 1 each of 10 functions has two weights."""
+    random = Random(d_out)
+    X = np.random.default_rng(1).integers(-9, 10, (32, 2, 3))
+    moments = np.zeros((6, 6), dtype=int)
+    for sequence in X:
+        S = sequence @ sequence.T
+        for token in sequence.T:
+            features = np.kron(token, [S[0, 0], S[0, 1], S[1, 1]])
+            moments += np.outer(features, features)
+    for prime in random.sample([32003, 31991, 31981, 31973, 31963, 30011, 30029], 2):
+        # a random chart of k and q, and random targets
+        linear = [f"{random.randrange(prime)}*z+{random.randrange(prime)}" for _ in range(4)]
+        row1, row2 = (", ".join(linear[i : i + 2]) for i in (0, 2))
+        targets = [[random.randrange(prime) for _ in range(d_out)] for _ in range(6)]
+        program = RANK_ONE.replace("ROW1", row1.replace("z", "x"))
+        program = program.replace("ROW2", row2.replace("z", "y")).replace("PRIME", str(prime))
+        for name, rows in (("MOMENTS", moments.tolist()), ("TARGETS", targets)):
+            program = program.replace(name, str(rows).replace("[", "{").replace("]", "}"))
+        script = Script("rank-one", program.replace("OUTPUTS", str(d_out)))
+        found = parse(engine.run(script).records).values
+        assert found == {"dimension": 0, "weights": 20 if d_out == 1 else 68}
 
 
 def test_json_has_the_fields_of_the_documentation(engine: Engine) -> None:
