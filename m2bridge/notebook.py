@@ -260,6 +260,8 @@ DISPLAY_METHODS = {"__repr__", "_repr_html_", "_repr_latex_", "_repr_pretty_"}
 
 _PACKAGE = str(Path(m2bridge.__file__).parent)
 _ENGINE = str(Path(_PACKAGE, "engine"))
+_CONTEXT = str(Path(_ENGINE, "context.py"))
+"""The file of the function that runs each computation, and is none itself."""
 _OWN = __file__
 
 
@@ -317,7 +319,7 @@ def doings(frame: FrameType | None) -> str:
     waits = False
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_PACKAGE) and not file.startswith(_OWN):
+        if file.startswith(_PACKAGE) and not file.startswith((_OWN, _CONTEXT)):
             name = frame.f_code.co_name
             called = SHOWING if name in DISPLAY_METHODS else name  # the outermost is met last
             waits = waits or file.startswith(_ENGINE)

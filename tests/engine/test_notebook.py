@@ -6,11 +6,13 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from m2bridge import Macaulay2, dimension, ideal
 from m2bridge.convert.printing import expression_text
 from tests.events import PATIENCE
 
@@ -189,6 +191,31 @@ def test_the_function_that_runs_is_named_and_the_line_stays() -> None:
     assert cell.lines[0].endswith(" …")
     assert ", done after" in cell.lines[-1]
     assert not [thread for thread in threading.enumerate() if thread.name == "m2bridge progress"]
+
+
+def test_a_computation_is_named_and_waits_for_macaulay2_only_where_it_does(
+    m2: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = []
+
+    def watch(place: str) -> None:
+        """Let a function note what is said while it is called."""
+        module, _, name = place.rpartition(".")
+        watched = getattr(import_module(module), name)
+
+        def noting(*args: Any, **options: Any) -> Any:
+            said.append(doings(sys._getframe()))
+            return watched(*args, **options)
+
+        monkeypatch.setattr(place, noting)
+
+    watch("m2bridge.maps.dimension.jacobian_findings")
+    dimension({"x": "t^2"})
+    assert said == ["dimension"]
+    watch("m2bridge.engine.session.complete_records")
+    with Macaulay2(m2):
+        dimension(ideal("x^2"))
+    assert said == ["dimension", "dimension (Macaulay2)"]
 
 
 def test_other_code_is_not_reported() -> None:
