@@ -55,8 +55,6 @@ NAME_THE_VARIABLES = "name the variables of the ring (--variables 'x, y', in Pyt
 """The advice where a name that nobody has declared has two readings."""
 _COORDINATE_LETTERS = frozenset("xyzw")
 """Letters of which several are not one name, but variables one after the other."""
-
-
 _NUMBER_TIMES = re.compile(r"(?<![\w./'])[0-9][0-9./]*\s*[*·⋅×](?!\*)")
 """A number and the sign of its product with something."""
 _MAX_WORD_LETTERS = 3

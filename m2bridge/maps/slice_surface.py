@@ -153,8 +153,9 @@ class SliceSurface(SurfaceResult):
             equations = map(polynomial_text, component.prime.generators)
             components.append(f"{kind} {' = '.join(equations)} = 0")
         singular_locus = "; ".join(components) or "empty"
+        is_cut = any(name != form for name, form in forms.items())
         facts = [
-            ("slice", _assignments_text(forms)),
+            ("slice", _assignments_text(forms) if is_cut else None),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
             ("singular locus", singular_locus),
             ("box", ", ".join(spans)),

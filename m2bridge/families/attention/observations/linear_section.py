@@ -22,7 +22,7 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
+from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.families.attention.orbits.coordinates import Index, coordinate, indices
 from m2bridge.families.attention.sizes import LayerSizes
 

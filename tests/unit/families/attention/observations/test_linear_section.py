@@ -10,7 +10,7 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.determinantal import determinantal_degree, determinantal_hilbert_function
-from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
+from m2bridge.algebra.weighted_algebra import WeightedAlgebra
 from m2bridge.certification.make import question_of
 from m2bridge.crosscheck.verdict import compare
 from m2bridge.errors import ContradictionError
