@@ -15,7 +15,10 @@ from m2bridge.families.attention.all_sizes import (
     integer_sets as patterns,
 )
 from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, ComputedCases, SizeOrbitSets
-from m2bridge.families.attention.all_sizes.checker import statements as checked
+from m2bridge.families.attention.all_sizes.checker import (
+    fibres as checked_fibres,
+    statements as checked,
+)
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
@@ -113,6 +116,30 @@ def test_selections_that_leave_out_a_place(
     monkeypatch.setitem(DETERMINED, condition, listed[:left_out] + listed[left_out + 1 :])
     with pytest.raises(ContradictionError, match="no selection has the last place"):
         fibre_theorem.fibre_theorem(basis().ideals)
+
+
+@pytest.mark.parametrize("condition", checked_fibres.STRATA)
+def test_the_checker_needs_each_base_case(condition: str) -> None:
+    bases = checked_fibres.STRATA[condition]
+    assert checked_fibres._stratum(condition, bases)["orbits"] == condition
+    for missing in bases:
+        fewer = {base: kind for base, kind in bases.items() if base != missing}
+        with pytest.raises(ContradictionError, match=r"no base case|what the theorem"):
+            checked_fibres._stratum(condition, fewer)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_checker_wants_both_points_of_theorem_3_2(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: another point in place of the representative, or of the exchanged weights."""
+    length, points = checked_fibres.fibre((1, 1, 0), Case(2, 1, 1, 2))
+    assert length == len(points) == 2
+    wrong = list(points)
+    wrong[place] = ({(0, 0): 2}, {(0, 0): 2})
+    monkeypatch.setattr(checked_fibres, "fibre", lambda *_: (2, wrong))
+    with pytest.raises(ContradictionError, match="exchanged weights"):
+        checked_fibres._check_exchange()
 
 
 def test_strata_that_leave_out_orbits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,6 +367,12 @@ def test_wrong_types_of_weights_are_refuted(wrong: str) -> None:
     _, (right,), _ = decide(basis(), [(statement, PREDICTIONS["exposed", ""])])
     assert right.decision is Decision.CONFIRMED
     assert sizes_with_wrong_types(EXPOSED).is_empty()
+
+
+def test_a_statement_about_ranks_that_no_weights_have_says_nothing() -> None:
+    """By Sylvester k + q ≤ r + a, by the sizes the others."""
+    for impossible in ("k + q > r + a", "k > d", "q > a", "k < r"):
+        assert sizes_with_wrong_types(f"({EXPOSED}) or {impossible}").is_empty()
 
 
 def test_types_of_all_sizes_are_those_of_each_case() -> None:

@@ -312,6 +312,19 @@ def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert not all(module.layer_identities.__wrapped__().values())
 
 
+def test_the_orders_in_the_identities_of_the_checker_are_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: yᵀAx for xᵀAy, a difference in order one, and one more, a difference in order 0."""
+    value = checked._value
+    monkeypatch.setattr(checked, "_value", lambda A, x, y: value(A, y, x))
+    holds = checked._lightning()
+    assert holds["parallel tokens"]
+    assert not holds["ratio of tokens"]
+    monkeypatch.setattr(checked, "_value", lambda A, x, y: value(A, x, y) + 1)
+    assert not checked._lightning()["parallel tokens"]
+
+
 def test_conditions_that_overlap_or_leave_gaps() -> None:
     with pytest.raises(ContradictionError, match="two numbers"):
         LAYER.function([("k >= 1", "1"), ("k = 2", "2")])
