@@ -250,6 +250,8 @@ def of_errors() -> Iterator[str]:
         bases = {base.__name__ for base in error.__mro__[1:]} - {"M2BridgeError"}
         is_public = name in m2bridge.__all__
         if is_public:
+            if ">>>" not in (error.__doc__ or ""):
+                yield f"m2bridge/errors.py: an example of {name}"
             if f"   {name}\n" not in text_of("docs/reference/api.rst"):
                 yield f"docs/reference/api.rst: {name}"
             if not re.search(rf"\b{name}\b", text_of("tests/unit/cli/test_likely_mistakes.py")):

@@ -192,11 +192,20 @@ def file_name(name: str, question: str) -> str:
     return f"{name}-{question}.json"
 
 
+COMMITS_WITHOUT_TAG = {
+    "0.1.0": "0b8981dfdc6212123d1e4084b49d086669701cb9",
+    "0.2.0": "5427b3e31ee1aedcb61bfc60c92722924ac07aa9",
+    "1.0.0": "2cd807834105f47e370ee48adb4367077a8e89ff",
+}
+"""The last commits of releases without a tag; later ones have the tag ``v`` with their number."""
+
+
 def other_release_message(release: str) -> str:
     """Return advice on how to verify a certificate that another release wrote."""
+    revision = COMMITS_WITHOUT_TAG.get(release, f"v{release}")
     return (
-        f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release}"
-        " and pip install ."
+        f"written by m2bridge {release}, which can verify it: in a clone, git checkout"
+        f" {revision[:12]} and pip install ."
     )
 
 

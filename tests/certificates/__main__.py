@@ -1,5 +1,8 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
+A certificate that is the same but for what is reported and not checked (seconds, memory, versions of
+libraries) stays as it is, and so do all that are derived from it: what changes is to be read.
+
 ``accepted``, ``all-sizes``, ``networks``, ``deep`` and ``convolutional`` have certificates as they
 come, and so has ``accepted-on-trust``, where Macaulay2 alone says that there are no further generators, or a number
 is known modulo primes only; ``rejected`` and ``too-expensive`` such with one change and a digest that fits, under the name of the check that
@@ -15,6 +18,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -27,7 +31,7 @@ from m2bridge import (
     PolynomialNetwork,
     SingleLayerAttention,
 )
-from m2bridge.certificates.form import Certificate, digest, write
+from m2bridge.certificates.form import Certificate, digest, read, write
 from m2bridge.certification.make import certify_all
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
 from m2bridge.families.deep_attention.all_sizes.family import EVERY_NETWORK
@@ -76,6 +80,7 @@ FOLDERS = (*VERIFIED, "rejected", "too-expensive", "program-not-checked", "malfo
 def main() -> None:
     """Run Macaulay2 for the accepted ones, and derive the others."""
     folders = {name: HERE / name for name in FOLDERS}
+    before = stored()
     for folder in folders.values():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -83,21 +88,22 @@ def main() -> None:
     with Macaulay2() as engine:
         for case, questions in ON_TRUST.items():
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
-                made[certificate.file_name] = certificate
-                write(certificate, folders["accepted-on-trust"])
+                kept = made[certificate.file_name] = as_before(certificate, before)
+                write(kept, folders["accepted-on-trust"])
         for case, questions in CASES.items():
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
-                made[certificate.file_name] = certificate
-                write(certificate, folders["accepted"])
+                kept = made[certificate.file_name] = as_before(certificate, before)
+                write(kept, folders["accepted"])
         for certificate in certify_all(EVERY_SIZE, ALL_SIZES, engine=engine):
-            write(certificate, folders["all-sizes"])
-        write_deep(folders["deep"], engine)
+            write(as_before(certificate, before), folders["all-sizes"])
+        for certificate in deep(engine):
+            write(as_before(certificate, before), folders["deep"])
         for filters, questions in CONVOLUTIONAL:
             for certificate in certify_all(filters, questions, engine=engine):
-                write(certificate, folders["convolutional"])
+                write(as_before(certificate, before), folders["convolutional"])
     for network in NETWORKS:
         for certificate in certify_all(network, ("expected-dimension",)):
-            write(certificate, folders["networks"])
+            write(as_before(certificate, before), folders["networks"])
     for outcome, changed in (("rejected", rejected(made)), ("too-expensive", too_expensive(made))):
         for name, certificate in changed.items():
             (folders[outcome] / f"{name}.json").write_text(certificate.to_text(), encoding="utf-8")
@@ -114,13 +120,29 @@ def keep(release: str) -> None:
             shutil.copy(path, HERE / release)
 
 
-def write_deep(folder: Path, engine: Macaulay2) -> None:
+def deep(engine: Macaulay2) -> Iterator[Certificate]:
     """Those about deep attention."""
     for network, questions in DEEP:
-        for certificate in certify_all(network, questions, engine=engine):
-            write(certificate, folder)
-    for certificate in certify_all(EVERY_NETWORK, DEEP_ALL_SIZES):
-        write(certificate, folder)
+        yield from certify_all(network, questions, engine=engine)
+    yield from certify_all(EVERY_NETWORK, DEEP_ALL_SIZES)
+
+
+def stored() -> dict[str, Certificate]:
+    """The certificates that are there, by the names of their files; no name occurs twice."""
+    paths = [path for name in VERIFIED for path in (HERE / name).glob("*.json")]
+    return {path.name: read(path) for path in paths}
+
+
+def as_before(certificate: Certificate, before: Mapping[str, Certificate]) -> Certificate:
+    """The certificate that is there, if the same release wrote it and only what is reported
+    differs; else the new one.
+    """
+    old = before.get(certificate.file_name)
+    if old is None:
+        return certificate
+    is_same = replace(certificate, reported=old.reported).sealed() == old
+    releases = [one.reported["versions"]["m2bridge"] for one in (old, certificate)]
+    return old if is_same and releases[0] == releases[1] else certificate
 
 
 def by_release(certificate: Certificate, release: str) -> Certificate:

@@ -148,6 +148,7 @@ def test_a_new_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert places("errors") == [
         "m2bridge/errors.py",
         "docs/guide/command-line.md",
+        "m2bridge/errors.py",
         "docs/reference/api.rst",
         "tests/unit/cli/test_likely_mistakes.py",
     ]

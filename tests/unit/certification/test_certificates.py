@@ -17,7 +17,7 @@ from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.batch.verifying import verify_files
-from m2bridge.certificates.form import SCHEMA, Certificate, digest, read, write
+from m2bridge.certificates.form import COMMITS_WITHOUT_TAG, SCHEMA, Certificate, digest, read, write
 from m2bridge.certification.verify import verify, verify_path
 from m2bridge.checker import algebra
 from m2bridge.cli import OTHER_RELEASE, REFUTED, commands
@@ -27,7 +27,7 @@ from m2bridge.errors import CertificateError
 from m2bridge.families.attention.checker import case as checked
 from m2bridge.families.attention.orbits.fibres import Fibre
 from m2bridge.families.attention.orbits.orbits import orbits
-from tests.certificates.__main__ import by_release, reported
+from tests.certificates.__main__ import as_before, by_release, reported
 from tests.changing import changed
 from tests.fibre_scheme import fibre_scheme, scheme
 
@@ -201,6 +201,25 @@ def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_r
     unknown = by_release(replace(here, question="tomorrow").sealed(), "0.0.9")
     assert verify(unknown).outcome == "other-release"
     assert verify(replace(unknown, digest="0" * 64)).outcome == "malformed"
+
+
+@pytest.mark.parametrize("release", COMMITS_WITHOUT_TAG)
+def test_the_advice_names_a_commit_where_there_is_no_tag(release: str) -> None:
+    """In a clone with this commit, its version is that of the release."""
+    certificate = read(files("accepted")[0])
+    asked = by_release(replace(certificate, question="tomorrow").sealed(), release)
+    commit = COMMITS_WITHOUT_TAG[release]
+    assert f"git checkout {commit[:12]} and pip install ." in verify(asked).remarks[0]
+    shown = subprocess.run(
+        ["git", "show", f"{commit}:m2bridge/_version.py"],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if shown.returncode != 0:
+        pytest.skip("this is no clone with the history of the releases")
+    assert f'__version__ = "{release}"' in shown.stdout
 
 
 @pytest.mark.parametrize("heading", [True, False], ids=["as now", "as in schema 1"])
@@ -476,3 +495,18 @@ def test_another_release_has_an_exit_code_and_a_line_of_its_own(
     assert last[1] == "  1 certificate for another release to verify; nothing is decided here"
     (tmp_path / "empty.json").write_text("")
     assert commands.run() == REFUTED
+
+
+def test_samples_that_are_the_same_but_for_what_is_reported_stay() -> None:
+    """Seconds and memory are others each time that ``python -m tests.certificates`` runs."""
+    old = read(files("accepted")[0])
+    before = {old.file_name: old}
+    anew = reported(old, seconds=99.5, peak_memory=1)
+    assert as_before(anew, before) is old
+    assert as_before(anew, {}) is anew
+    for other in (
+        replace(anew, answer={"verdicts": []}).sealed(),
+        replace(anew, trusted=()).sealed(),
+        by_release(anew, "2.0.0"),
+    ):
+        assert as_before(other, before) is other
