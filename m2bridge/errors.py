@@ -138,7 +138,13 @@ def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted
     ``option`` is the name of the argument, and ``wanted`` the kind in words, for the message.
     """
     if not isinstance(value, kind):
-        raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
+        raise InvalidCaseError(option, f"must be {wanted}, not {class_with_article(type(value))}")
+
+
+def class_with_article(kind: type) -> str:
+    """Return the name of a class with its article, such as ``a str`` and ``an Ideal``."""
+    name = kind.__name__
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"
 
 
 def check_flag(option: str, value: object) -> None:
@@ -430,8 +436,7 @@ class TimeLimitError(EngineError):
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
     ...     except TimeLimitError as error:
     ...         print(error)
-    Macaulay2 did not finish within the limit of 0.1 seconds and was stopped; give it more with
-    timeout=
+    Macaulay2 did not finish within the limit of 0.1 seconds and was stopped; raise timeout=
     """
 
     exit_code = 3

@@ -72,7 +72,7 @@ class Clock:
     @property
     def more(self) -> str:
         """Advice on how to give more time."""
-        return f"give it more with {self.option}"
+        return f"raise {self.option}"
 
     @property
     def seconds(self) -> float:

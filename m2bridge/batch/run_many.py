@@ -33,7 +33,14 @@ from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_flag, check_kind
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    M2BridgeError,
+    check_flag,
+    check_kind,
+    class_with_article,
+)
 from m2bridge.limits import Limits, check_timeout
 from m2bridge.workspace.evaluation import value_of
 
@@ -165,10 +172,8 @@ def run_many(
         function = _pickled(work, "work", "the function", advice)
         source = _source(work)
     else:
-        kind = type(work).__name__
-        raise InvalidCaseError(
-            "work", f"must be Macaulay2 code as text, or a function, not a {kind}"
-        )
+        kind = class_with_article(type(work))
+        raise InvalidCaseError("work", f"must be Macaulay2 code as text, or a function, not {kind}")
     memory_bytes = Limits(memory=memory).memory  # an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if kinds_to_retry and folder is None:

@@ -71,7 +71,7 @@ class Verification(Batch[Path, VerifyResult]):
         # FLINT aborts where there is no memory left; GMP raises SIGFPE for its own limits.
         if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY_STATUS):
             memory = f"{self.memory / 2**30:.3g} GiB of memory"
-            large = f"not decided within {memory}; give it more with --memory"
+            large = f"not decided within {memory}; raise --memory"
             return VerifyResult("too-expensive", name, check="memory", found=large)
         ended = f"the process of the check {exit_text(status)}, twice"
         return VerifyResult("failed", name, check="process", found=ended)

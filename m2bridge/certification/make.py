@@ -32,16 +32,16 @@ from m2bridge.certificates.form import (
     difference,
     digest,
 )
-from m2bridge.crosscheck.scope import numbers_text, plain_text, weights_text
+from m2bridge.crosscheck.scope import difference_text, numbers_text, plain_text, weights_text
 from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, class_with_article
 from m2bridge.families.base import AnswerRow, Family, Question
 from m2bridge.families.registry import family
 from m2bridge.limits import limited
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import name_with_part, value_text
+from m2bridge.results.sheet import name_with_part
 from m2bridge.statements.statement import Statement, sharing_one_observation
 from m2bridge.system import m2script
 
@@ -209,10 +209,8 @@ class StatedQuestion(Question[Any, Any]):
             witness_text = ""
             if witness is not None:
                 details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
-                witness_text = (
-                    f"at orbit {plain_text(witness.orbit)}: stated {value_text(witness.predicted)},"
-                    f" computed {value_text(witness.observed)} ({details})"
-                )
+                values = difference_text(statement.observable, witness.observed, witness.predicted)
+                witness_text = f"at orbit {plain_text(witness.orbit)}: {values} ({details})"
             row = AnswerRow(
                 name=name_with_part(statement.key, data["part"]),
                 text=data["text"],
@@ -307,7 +305,7 @@ def certify_all(
         If independent methods disagree.
     """
     if not isinstance(getattr(model, "family", None), str):
-        raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
+        raise InvalidCaseError("model", f"must be a model, not {class_with_article(type(model))}")
     chosen = [question_of(model.family, key) for key in questions]
     for name, value in model.to_json().items():
         for number in value if isinstance(value, list) else [value]:

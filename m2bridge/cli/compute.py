@@ -27,7 +27,7 @@ from m2bridge.cli.cases import (
     read_file,
 )
 from m2bridge.cli.common import progress, show
-from m2bridge.cli.ideals import ideal_option, refuse_variables, show_for_ideal, titled
+from m2bridge.cli.ideals import ideal_option, refuse_variables, show_for_ideal
 from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
@@ -223,12 +223,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     The polar degrees of an affine variety are those of its closure in projective space.
     """
     if named_ideal is not None:
-        return show_for_ideal(
-            "polar degrees",
-            named_ideal,
-            options,
-            lambda: titled(m2bridge.polar_degrees, named_ideal),
-        )
+        return show_for_ideal("polar degrees", named_ideal, options, lambda: m2bridge.polar_degrees)
     return _show_over_QQ(
         "polar degrees",
         options,
@@ -299,7 +294,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
                 "ED degree",
                 named_ideal,
                 options,
-                lambda: titled(partial(m2bridge.ed_degree, **own), named_ideal),
+                lambda: partial(m2bridge.ed_degree, **own),
                 own_options=ED_OPTIONS,  # these may be given together with --ideal
             )
         return _show_over_QQ("ED degree", options, lambda: m2bridge.ed_degree, **own)

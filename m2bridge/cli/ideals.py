@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -118,12 +118,6 @@ def show_ring(ideal: Ideal) -> None:
     shown = names if len(names) <= MAX_SHOWN_NAMES else f"{names[:MAX_SHOWN_NAMES]}…"
     count = plural(len(ring.variables), "variable")
     click.echo(f"The ring has {count}, {shown}, over {ring.field}.", err=True)
-
-
-def titled(function: Callable[..., Any], ideal_text: str) -> Callable[..., Any]:
-    """Return a function of an ideal, called with a title made of its polynomials if it has none."""
-    of_text = f"variety of {printable(ideal_text):.60}"
-    return lambda ideal, title: function(ideal, title=title or of_text)
 
 
 def read_ideal(

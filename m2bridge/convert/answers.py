@@ -12,7 +12,13 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.decode import decode
 from m2bridge.engine.script import Script, fields_of
 from m2bridge.engine.session import current
-from m2bridge.errors import MemoryLimitError, ParseError, TimeLimitError, WrongAnswerError
+from m2bridge.errors import (
+    MemoryLimitError,
+    ParseError,
+    TimeLimitError,
+    WrongAnswerError,
+    class_with_article,
+)
 from m2bridge.limits import clock
 
 Kind = TypeVar("Kind")
@@ -86,9 +92,8 @@ class Answer:
             raise ParseError(f"the answer has no field '{name}'")
         value = self.values[name]
         if not _is_of_type(value, kind):
-            raise ParseError(
-                f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}"
-            )
+            found = class_with_article(type(value))
+            raise ParseError(f"the field '{name}' is {found}, not {class_with_article(kind)}")
         return value
 
     def _list(self, name: str, kind: type[Kind]) -> list[Kind]:

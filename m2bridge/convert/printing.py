@@ -125,6 +125,11 @@ def generator_texts(
     return [*texts, f"… and {hidden} more"] if hidden > 0 else texts
 
 
+def variety_text(ideal: GeneratingSet, most: int = 3, width: int = 40) -> str:
+    """The variety of an ideal as ``V(x*w - y*z)``, with the first ``most`` equations, shortened."""
+    return f"V({', '.join(generator_texts(ideal, most, width)) or '0'})"
+
+
 def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
     """The generators as a block of a sheet under this caption, a line for each."""
     count = len(ideal.generators)

@@ -26,8 +26,8 @@ from m2bridge.results.base import Decision
 from m2bridge.results.sheet import matrix_text, value_text
 from m2bridge.statements.statement import PartialValue, Witness, value_json
 
-NO_ORBIT = "vacuous, since there are no such functions in this case"
-NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
+NO_ORBIT = "vacuous: no such functions in this case"
+NONE_SPECIAL = "vacuous: no special fibres in this case"
 ADDED_HYPOTHESIS = "m2bridge adds this hypothesis"
 
 
@@ -228,7 +228,7 @@ class GlobalComparison(CaseScope):
     def comparison_sentence(self, words: str) -> str:
         """Return computed and stated value in words; for a true statement, what it means here."""
         if self.vacuous:
-            return f"{words}: {NONE_SPECIAL}"
+            return NONE_SPECIAL
         return f"{words}: {self._values()}"
 
     def _values(self) -> str:
@@ -245,7 +245,7 @@ class GlobalComparison(CaseScope):
             return text
         if self.numbers and not self._differs():
             return self.numbers
-        return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
+        return difference_text(self.observable, self.observed, self.predicted)
 
     def conclusion_clause(self) -> str:
         """Return a clause that says whether predicted and observed value agree."""
@@ -303,14 +303,18 @@ class OrbitwiseComparison(CaseScope):
         are undecided; a limit, until which all agree; which are undecided; all agree.
         """
         if self.vacuous:
-            return f"{words}: {NO_ORBIT}"
+            return NO_ORBIT
         if self.failing:
-            differ = f"they differ on the orbits {_listed(self.failing)}{self.progress_clause}"
+            orbits = f"{_listed(self.failing)}{self.progress_clause}"
+            differ = f"computed and stated differ on the orbits {orbits}"
             if self.witness is None:
                 return f"{words}: {differ}"
-            computed = plain_text(self.witness.observed)
-            values = f"computed {computed}, stated {plain_text(self.witness.predicted)}"
-            return f"{words}: {values} at orbit {plain_text(self.witness.orbit)}; {differ}"
+            observed, predicted = self.witness.observed, self.witness.predicted
+            values = difference_text(self.observable, observed, predicted)
+            place = f"at orbit {plain_text(self.witness.orbit)}"
+            if self.observable not in WORDS_OF_ANSWERS:
+                place = f"{words} {place}"
+            return f"{place}: {values}; {differ}"
         # where values are undecided, the reason for that is the sentence
         if self.undecided_reason:
             return self.undecided_reason
@@ -358,6 +362,22 @@ class OrbitwiseComparison(CaseScope):
             "undecided": [list(orbit.cells) for orbit in self.undecided],
             "witness": witness,
         }
+
+
+WORDS_OF_ANSWERS = {"singular": {True: "singular", False: "smooth"}}
+"""Words in place of yes and no, for observables that have them."""
+
+
+def difference_text(observable: str, observed: Any, predicted: Any) -> str:
+    """Return a computed and a stated value as a clause: ``computed 5, stated 6``; or, of a yes and
+    a no, ``singular, though the statement says smooth``.
+    """
+    if not isinstance(observed, bool):
+        return f"computed {plain_text(observed)}, stated {plain_text(predicted)}"
+    words = WORDS_OF_ANSWERS.get(observable, {True: "yes", False: "no"})
+    if observed == predicted:
+        return f"{words[observed]}, as stated"
+    return f"{words[observed]}, though the statement says {words[predicted]}"
 
 
 def observed_orbits_text(unfinished: str) -> str:

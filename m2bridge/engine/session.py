@@ -37,6 +37,7 @@ from m2bridge.errors import (
     ScriptError,
     TimeLimitError,
     check_kind,
+    class_with_article,
 )
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
@@ -497,9 +498,9 @@ class Session(Conversation):
             If a signal handler has interrupted a run of this session.
         """
         if not isinstance(script, Script):
-            kind = type(script).__name__
+            kind = class_with_article(type(script))
             advice = "value(code) evaluates Macaulay2 code"
-            raise InvalidCaseError("script", f"must be a Script, not a {kind}; {advice}")
+            raise InvalidCaseError("script", f"must be a Script, not {kind}; {advice}")
         name = f"the script '{script.name}'"
         transcript = self.request("mbRun", Source(name, script.code), timeout=timeout)
         if not transcript.records:

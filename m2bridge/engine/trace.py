@@ -293,7 +293,7 @@ def _memory_limit(limits: Limits) -> tuple[str, str] | None:
     """
     if limits.memory is not None and limits_memory():
         size = _size_in_words(limits.memory)
-        return f"the memory limit of {size}", "give it more with --memory"
+        return f"the memory limit of {size}", "raise --memory"
     inherited = address_space()
     if inherited is None:
         return None

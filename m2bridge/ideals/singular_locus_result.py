@@ -13,7 +13,7 @@ from m2bridge.convert.printing import (
     generator_texts,
     ideal_latex,
     ideal_macaulay2,
-    ideal_text,
+    variety_text,
 )
 from m2bridge.ideals import MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
 from m2bridge.results.base import Proof, Result, result_json
@@ -181,7 +181,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
                     blocks.append(generator_lines(component.ideal, caption))
         elif self.components is None and self.variety:
             blocks.append(_table_of_components("component of the variety", self.variety))
-        variety = self.title or f"the variety of {ideal_text(self.given)}"
+        variety = self.title or variety_text(self.given)
         title = f"Singular locus of {variety}, over {self.given.ring.field}"
         return Sheet(title, blocks, _formulas(self))
 
@@ -248,17 +248,13 @@ def _dimension_and_number(
 
 def _variety_text(component: IrreducibleComponent[Any]) -> str:
     """The text of a component as ``V(x, y)``, with the equations that a table shows."""
-    return f"V({', '.join(_shown_equations(component))})"
-
-
-def _shown_equations(component: IrreducibleComponent[Any]) -> list[str]:
-    """The texts of the first equations of a component, each shortened, as a table shows them."""
-    return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
+    return variety_text(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
 
 
 def _fits_table(component: IrreducibleComponent[Any]) -> bool:
     """Whether a table shows all equations of a component, and in full."""
-    return generator_texts(component.ideal) == _shown_equations(component)
+    shown = generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
+    return generator_texts(component.ideal) == shown
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:

@@ -926,17 +926,18 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     """Return the lines of the summary as pairs of a name and a value; lines with the value ``None``
     are not shown.
     """
-    dimension = degree = None
+    dimension = projective_dimension = degree = None
     if not closure.known_dimension.is_open:
-        dimension = f"{closure.known_dimension} affine"
-        if closure.projective_dimension is not None:
-            dimension += f", {closure.projective_dimension} projective"
+        dimension = str(closure.known_dimension)
+    if closure.known_dimension.exact is not None:  # else it would be a bound, too
+        projective_dimension = closure.projective_dimension
     if closure.degree is not None:
         degree = str(closure.degree)
     elif closure.fibre_degree is not None:
         degree = f"{closure.fibre_degree}, by source and generic fibre, not by equations"
     facts: list[tuple[str, object]] = [
-        ("dimension", dimension),
+        ("affine dimension", dimension),
+        ("projective dimension", projective_dimension),
         ("codimension", closure.codimension),
         ("degree", degree),
     ]

@@ -201,8 +201,8 @@ class Dimension(Result):
 
 def _facts(result: Dimension) -> list[tuple[str, object]]:
     """Return names and values for the summary: the dimension and the methods that prove it."""
-    value = "not known" if result.dimension is None else f"{result.dimension} affine"
-    facts: list[tuple[str, object]] = [("dimension", f"{value} ({result.status})")]
+    value = "not known" if result.dimension is None else str(result.dimension)
+    facts: list[tuple[str, object]] = [("affine dimension", f"{value} ({result.status})")]
     eliminates = any(finding.method == "elimination" for finding in result.findings)
     if result.status == "lower bound" and not eliminates:
         facts.append(("to prove it", HOW_TO_PROVE))

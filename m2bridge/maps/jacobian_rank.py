@@ -311,7 +311,7 @@ class ObservedRank(Observed):
         """Return the line of a summary with the dimension, or with the bounds for it."""
         if self.dimension is None:
             return [("dimension", str(self.result))]
-        return [("dimension", f"{self.dimension} affine (proved)")]
+        return [("affine dimension", f"{self.dimension} (proved)")]
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge.errors import ContradictionError
 from m2bridge.results.known import Bounds, bounds_agree, intersect_bounds
+from m2bridge.results.sheet import enumeration
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -242,7 +243,9 @@ class ComparedFindings:
     @property
     def agreement(self) -> tuple[str, ...]:
         """The one remark that the methods agree, if several finished; else the empty tuple."""
-        return (f"{self.methods} agree",) if len(self.finished) > 1 else ()
+        if len(self.finished) < 2:
+            return ()
+        return (f"{enumeration(method_words(self.methods).split(', '))} agree",)
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -279,6 +282,11 @@ class ComparedFindings:
     def uses_engine(self) -> bool:
         """Whether one of the methods asked Macaulay2."""
         return any(finding.uses_engine for finding in self.by_method)
+
+
+def method_words(methods: str) -> str:
+    """Return names of methods in a text, such as ``fibres, orbits, Jacobian``."""
+    return methods.replace(" and ", ", ").replace("jacobian", "Jacobian")
 
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:

@@ -47,7 +47,12 @@ from m2bridge.convert.short_forms import (
     check_numbers_of_fields,
     check_short_forms,
 )
-from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    class_with_article,
+)
 from m2bridge.ideals.construct import natural_key
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
@@ -173,8 +178,8 @@ def as_model(
     if not isinstance(case, Model):
         raise InvalidCaseError(
             "case",
-            "must be a model, a PolynomialMap, a mapping such as {'x': t**2} or an Ideal, not a"
-            f" {type(case).__name__}",
+            "must be a model, a PolynomialMap, a mapping such as {'x': t**2} or an Ideal, not"
+            f" {class_with_article(type(case))}",
         )
     return case.in_coordinates(coordinates, weights)
 

@@ -57,6 +57,7 @@ from m2bridge.maps.locus import (
     OrbitMethods,
     OrbitStatus,
     known_orbits,
+    method_words,
 )
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, IdealModel, as_model
@@ -666,7 +667,7 @@ class SingularLocus(Result):
         """Return whether all components are known."""
         if self.components is None:
             return Proof(False, self.unfinished or "some orbits are undecided")
-        return Proof(True, "; ".join((f"by {self.method}", *self.remarks)))
+        return Proof(True, "; ".join((f"by {method_words(self.method)}", *self.remarks)))
 
     def __repr__(self) -> str:
         return in_brackets(self, "model", "field", "variety_dimension", "dimension")
@@ -729,7 +730,7 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
         return None
     # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
     kind = SINGULAR[tangent > dimension]  # "singular" or "smooth"
-    return f"{kind}, with a tangent space of dimension {tangent}"
+    return f"{kind}; its tangent space has dimension {tangent}"
 
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
@@ -743,8 +744,11 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
         facts.append(("closure", f"dimension {locus.variety_dimension}"))
     return [
         *facts,
-        ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
-        ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
+        ("zero function", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
+        (
+            "computed by",
+            computed_by(locus.engine_version, locus.seconds, method_words(locus.method)),
+        ),
         *(("remark", remark) for remark in locus.remarks),
         ("not finished", locus.unfinished or None),
         # how large further components can be, which were not found

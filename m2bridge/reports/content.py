@@ -24,7 +24,7 @@ from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.form import Certificate
 from m2bridge.citation import HINT, PROGRAM
 from m2bridge.families.registry import family
-from m2bridge.results.sheet import Table, duration, plural, value_text
+from m2bridge.results.sheet import Table, duration, plural, statement_sort_key, value_text
 
 
 def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
@@ -163,7 +163,8 @@ class VerdictRow:
     @property
     def sort_key(self) -> tuple[object, ...]:
         """The key of the order: refuted first; then by statement and case."""
-        return VERDICTS.index(self.verdict), self.question, self.statement, self.case.sort_key
+        place = VERDICTS.index(self.verdict)
+        return place, self.question, statement_sort_key(self.statement), self.case.sort_key
 
     def to_json(self) -> dict[str, Any]:
         """Return the row for ``json.dumps``, without the words of the statement and its source."""

@@ -39,7 +39,17 @@ from m2bridge.reports.content import (
     verdict_words,
 )
 from m2bridge.results.markup import cell, csv_text, latex, latex_links
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, enumeration, line, table, value_text
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Sheet,
+    Table,
+    enumeration,
+    line,
+    statement_sort_key,
+    table,
+    value_text,
+)
 from m2bridge.results.writers import keep_with_next
 
 CASES_PER_HTML_PART = 100
@@ -129,7 +139,8 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
     # a paper that is shown once is left out of the sources; empty if they cite several or none
     paper = paper_of(rows)
     listed = []
-    for name, its_rows in sorted(by_statement.items()):
+    for name in sorted(by_statement, key=statement_sort_key):
+        its_rows = by_statement[name]
         with_words = [row for row in its_rows if row.text or row.source] or its_rows
         text = with_words[0].text
         source = with_words[0].source.removeprefix(paper)
@@ -174,7 +185,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     # A row of ``report.rows`` is about one statement. In ``report.lines`` statements that one fact
     # decides share a row, whose statement is their list, such as "3.4 (iii), A.4".
     single_statements = {row.statement for row in report.rows}
-    names = sorted({row.statement for row in report.lines})
+    names = sorted({row.statement for row in report.lines}, key=statement_sort_key)
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
     families = sorted({case.family for case in report.cases})
@@ -281,7 +292,7 @@ def _grids(report: Report) -> Iterator[_Grid]:
         first, *further_cells = report.cells(case)
         second = further_cells[0] if further_cells else ""
         cases_by_place.setdefault((first, second), []).append(case)
-    for statement in sorted({row.statement for row in report.rows}):
+    for statement in sorted({row.statement for row in report.rows}, key=statement_sort_key):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
         for place, cases in cases_by_place.items():

@@ -136,6 +136,12 @@ def _with_dots_for_brackets(text: str) -> str:
     return text
 
 
+def statement_sort_key(name: str) -> tuple[str, bool, str]:
+    """Return a key that sorts names of statements; a part "otherwise" comes after all others."""
+    statement, _, part = name.partition(" (")
+    return statement, part == "otherwise)", part
+
+
 MAX_COLUMN_CHARS = 80
 """The width of a column in text; longer cells, such as ideals, continue on the next line."""
 
@@ -235,6 +241,11 @@ def value_text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {value_text(inner)}" for name, inner in value.items())
     return str(value)
+
+
+def with_article(title: str) -> str:
+    """Return the title of a variety inside a sentence: ``the cubic``, but ``V(x, y)``."""
+    return title if title.startswith("V(") else f"the {title}"
 
 
 def name_with_part(name: str, part: str) -> str:

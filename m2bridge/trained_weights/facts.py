@@ -141,8 +141,8 @@ FACTOR_OF_SCORES = (
     " them by a factor, such as 1/√a, or outputs by one, multiply it into Q or O before"
 )
 TIED_EMBEDDINGS = (
-    "the embeddings are the matrix of the outputs, too (tied): it is not part of the layers, whose"
-    " tokens are arbitrary vectors, so that nothing changes of what is said of these"
+    "input and output embeddings are tied: their matrix is not part of the layers, whose tokens are"
+    " arbitrary vectors, so that nothing changes of what is said of these"
 )
 
 
@@ -252,13 +252,13 @@ def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
     heads_of_type = Counter(head.types.words() for head in heads if head.types is not None)
     for words, count in heads_of_type.most_common():
         of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
-        yield f"type{of_heads}", words
+        yield f"stationary type{of_heads}", words
     # The reason is about K and Q: where A is given there is no type, with biases or without.
     if not heads_of_type and any(head.shape.factored for head in heads):
         yield (
-            "type",
-            "none: the theorem on where training stops is about layers without biases and norms"
-            " (--biases ignore --norm none)",
+            "stationary type",
+            "not determined: the theorem on where training stops is about layers without biases and"
+            " norms (--biases ignore --norm none)",
         )
 
 

@@ -224,7 +224,7 @@ class Weights(PictureResult):
             on_request.append("tables of the heads")
         words = f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"
         if on_request:
-            words += f"; {' and '.join(on_request)} with --heads all"
+            words += f"; --heads all shows {' and '.join(on_request)}"
         return [*shown, ("computed by", words)]
 
     def _title(self) -> str:

@@ -22,7 +22,13 @@ from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.script import Transcript, fields_of
 from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
-from m2bridge.errors import InvalidCaseError, ScriptError, check_flag, check_kind
+from m2bridge.errors import (
+    InvalidCaseError,
+    ScriptError,
+    check_flag,
+    check_kind,
+    class_with_article,
+)
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import in_brackets, quoted
 from m2bridge.system import address_space, collection_paused
@@ -245,7 +251,7 @@ class Evaluator(Conversation):
         """
         if not isinstance(code, str):
             raise InvalidCaseError(
-                "code", f"must be Macaulay2 code as text, not a {type(code).__name__}"
+                "code", f"must be Macaulay2 code as text, not {class_with_article(type(code))}"
             )
         check_kind("file", file, str, "the name of a file, as text")
         if not file:

@@ -182,7 +182,7 @@ def test_each_column_sorts_up_and_down(i: int, page: Page) -> None:
 def test_the_refuted_statement_comes_first_with_its_witness(page: Page) -> None:
     assert page.texts("#rows tbody tr:first-child .mark") == ["✗ refuted"]
     assert page.text("#rows tbody tr:first-child .small").startswith(
-        "at orbit (1, 2, 0): stated no, computed yes"
+        "at orbit (1, 2, 0): singular, though the statement says smooth"
     )
 
 

@@ -28,8 +28,8 @@ LAYER = ("--d", "2", "--d-out", "1")
 ONE_TOKEN = ("--d", "1", "--d-out", "1", "--t", "1")
 
 COMMANDS: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "dimension": (LAYER, 0, "5 affine (proved)"),
-    "closure": (LAYER, 0, "5 affine, 4 projective"),
+    "dimension": (LAYER, 0, "5 (proved)"),
+    "closure": (LAYER, 0, "projective dimension   4"),
     "singular-locus": (("--ideal", "x^2 - y^2*z"), 0, "x, y"),
     "polar-degrees": (("--ideal", "x*z - y^2"), 0, "2, 2"),
     "ed-degree": (("--ideal", "y - x^2", "--no-generic"), 0, "ED degree        3"),

@@ -133,8 +133,8 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
         == expected
     )
     verdict = "smooth" if model.d == 1 else "singular"
-    assert f"{verdict}, with a tangent space of dimension {expected}" in locus.to_text()
-    assert f"{verdict}, with a tangent space of dimension {expected}" in checked.to_text()
+    assert f"{verdict}; its tangent space has dimension {expected}" in locus.to_text()
+    assert f"{verdict}; its tangent space has dimension {expected}" in checked.to_text()
     one_token = SingleLayerAttention(1, 1, 1, 1)
     assert singular_locus(one_token, engine=engine).zero_tangent_dimension is None
     assert "  zero" not in cross_check(one_token, engine=engine).to_text()

@@ -11,7 +11,13 @@ import pytest
 
 import m2bridge
 from m2bridge.cli import commands
-from m2bridge.errors import InvalidCaseError, alternatives, as_sentence, check_choice
+from m2bridge.errors import (
+    InvalidCaseError,
+    alternatives,
+    as_sentence,
+    check_choice,
+    class_with_article,
+)
 from m2bridge.maps.dimension import DimensionMethod
 
 PREDICATE = InvalidCaseError("d_out", "must be at least 1, not 0")
@@ -94,3 +100,8 @@ def test_a_choice_lists_the_values() -> None:
 def test_sentences_end_once() -> None:
     assert as_sentence("use orbits") == "use orbits."
     assert as_sentence("did you mean orbits?") == "did you mean orbits?"
+
+
+def test_classes_have_their_articles() -> None:
+    articles = map(class_with_article, (m2bridge.Ideal, int, str, type(None)))
+    assert list(articles) == ["an Ideal", "an int", "a str", "a NoneType"]

@@ -453,8 +453,7 @@ def test_the_deadline_is_looked_at_before_each_item() -> None:
     assert seen == [0, 1, 2, 3]
     assert (
         str(reached.value)
-        == "the computation did not finish within the limit of 4 seconds; give it more with"
-        " timeout="
+        == "the computation did not finish within the limit of 4 seconds; raise timeout="
     )
 
 
@@ -597,8 +596,7 @@ def test_the_alarm_is_for_the_main_thread() -> None:
 def test_limits_are_said_as_they_were_given(seconds: float, said: str) -> None:
     with limited(seconds, now=lambda: 0.0) as clock:
         assert (
-            str(clock.late("it"))
-            == f"it did not finish within the limit of {said}; give it more with timeout="
+            str(clock.late("it")) == f"it did not finish within the limit of {said}; raise timeout="
         )
 
 

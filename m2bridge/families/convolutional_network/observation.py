@@ -117,8 +117,8 @@ class ObservedConvolution(Observed):
         """Return the dimension, the degree and the number of types of zeros, as far as known."""
         dimension = str(self.rank)
         if self.rank.exact is not None:
-            dimension += " affine (proved)"
-        facts: list[tuple[str, str | None]] = [("dimension", dimension)]
+            dimension += " (proved)"
+        facts: list[tuple[str, str | None]] = [("affine dimension", dimension)]
         if self.degree is not None:  # known only if the general fibre is one point
             how = f"that of the source, {self.source_degree}, over fibres of one point"
             facts.append(("degree", f"{self.degree}: {how}"))

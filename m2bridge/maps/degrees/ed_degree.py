@@ -17,6 +17,7 @@ from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.intervals import digits_text, float_bounds, middle
+from m2bridge.convert.printing import variety_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
     InvalidCaseError,
@@ -43,7 +44,16 @@ from m2bridge.maps.degrees.real_points import RealCriticalPoints, find_real_poin
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Proof, Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, in_brackets, printable
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Sheet,
+    Table,
+    computed_by,
+    in_brackets,
+    printable,
+    with_article,
+)
 
 MAX_DIGITS = 15
 """The largest number of digits of a coordinate or value that are shown: floating-point numbers
@@ -127,7 +137,7 @@ def ed_degree(
         if case.ring.field != QQ:
             raise InvalidCaseError("field", f"must be QQ for ED degrees, not {case.ring.field}")
         model = None
-        variety = Variety(case, printable(title) or "variety of an ideal")
+        variety = Variety(case, printable(title) or variety_text(case))
     else:
         model = as_model(case)
         variety = _variety_of_model(model, method)
@@ -417,7 +427,7 @@ class EDDegree(Result):
         if self.at_point is not None and self._real is not None and self._real.points:
             blocks.append(_table_of_points(self.variables, self.at_point, self._real))
         formulas = [rf"\operatorname{{EDdegree}} = {self.ed_degree}"]
-        return Sheet(f"ED degree of the {self.title}", blocks, formulas)
+        return Sheet(f"ED degree of {with_article(self.title)}", blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers, how they are known, and the critical points for the data point."""
@@ -505,7 +515,7 @@ def _point_json(at_point: DataPoint | None) -> dict[str, Any]:
 def _facts(result: EDDegree) -> list[tuple[str, object]]:
     """Return names and values for the summary; values ``None`` are not shown."""
     variety = f"dimension {result.dimension} in affine space of dimension {len(result.variables)}"
-    variety += "; a cone" if result.cone else "; not known to be a cone"
+    variety += "; a cone" if result.cone else "; not homogeneous as given"
     form = result.quadratic.text
     if result.quadratic.is_standard:
         form = "the standard one, the sum of the squares of the coordinates"

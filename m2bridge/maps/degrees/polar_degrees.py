@@ -22,6 +22,7 @@ from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_to
+from m2bridge.convert.printing import variety_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -59,6 +60,7 @@ from m2bridge.results.sheet import (
     computed_by,
     in_brackets,
     printable,
+    with_article,
 )
 
 MAX_SLICES_SECONDS = 20.0
@@ -130,7 +132,7 @@ def polar_degrees(
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
         # an ideal is no case of a family
-        degrees = _by_conormal(Variety(case, printable(title) or "variety of an ideal"), case=None)
+        degrees = _by_conormal(Variety(case, printable(title) or variety_text(case)), case=None)
         return replace(degrees, of_ideal=True, coordinates=case.ring.variables)
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
@@ -393,7 +395,7 @@ class PolarDegrees(PictureResult):
     closure : bool
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
     of_ideal : bool
-        Whether an ideal was given: then ``title`` is the title of the sheet, as it is.
+        Whether an ideal was given.
     coordinates : tuple of str
         The variables of the ring of this ideal; empty where no ideal was given.
     primes : tuple of int
@@ -508,7 +510,7 @@ class PolarDegrees(PictureResult):
             rows = [(one.name, one.codimension, one.kernel) for one in with_kernel]
             blocks.append(Table(header, rows))
         blocks.append(Picture(self.page_svg))
-        title = self.title if self.of_ideal else f"Polar degrees of the {self.title}"
+        title = f"Polar degrees of {with_article(self.title)}"
         formulas = []
         if self.generic_ed_degree is not None:
             # gED of the closure X̄ is a number of X̄, not of X, if X is not a cone
@@ -580,7 +582,9 @@ class PolarDegrees(PictureResult):
         if self.closure:
             heading += ", of the projective closure"
         with styled():
-            figure = new_figure(width=6.8, height=4.6, title=f"Polar degrees of the {self.title}")
+            figure = new_figure(
+                width=6.8, height=4.6, title=f"Polar degrees of {with_article(self.title)}"
+            )
             axes = figure.subplots()
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)

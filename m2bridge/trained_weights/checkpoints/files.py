@@ -37,7 +37,7 @@ from m2bridge.convert import (
     MAX_NUMBER_DIGITS,
 )
 from m2bridge.convert.bounded_io import read_json, read_text
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError, class_with_article
 from m2bridge.limits import library
 from m2bridge.reading import check_readable, openable, opened, unquoted
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, torch_kind
@@ -66,9 +66,9 @@ def tensors(source: Any) -> dict[str, Tensor]:
     if isinstance(source, Mapping):
         return _by_name(tensor(name, value) for name, value in flattened(source))
     if not isinstance(source, str | Path):
-        kind = type(source).__name__
+        kind = class_with_article(type(source))
         raise InvalidCaseError(
-            "source", f"is a file or a dictionary from names to arrays, not a {kind}"
+            "source", f"is a file or a dictionary from names to arrays, not {kind}"
         )
     path = Path(source)
     check_readable(path)

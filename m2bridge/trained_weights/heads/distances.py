@@ -33,6 +33,8 @@ LOWER_RANKS = ("A to lower rank", "V to lower rank")
 """What they are called in tables about softmax attention."""
 _MAX_NAMED = 3
 """The largest number of heads that one sentence names."""
+LEAST_PERCENTAGE = 0.01
+"""A smaller distance is not written as a percentage."""
 _LEAST_NORMAL = 2.0**-1022
 """Smaller floating-point numbers have fewer binary digits."""
 _TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
@@ -339,11 +341,20 @@ def _rounded_up(number: float) -> float:
     return float(f"{units * unit:.2g}")
 
 
-def _short(number: float) -> str:
-    """Return a number with two digits, rounded up, or in words what 0 and ∞ stand for."""
-    if number == inf:
-        return "a number that is not known"
-    return "rounding" if not number else f"{_rounded_up(number):.2g}"
+def _change_words(change: float) -> str:
+    """Return by how much outputs change, with two digits, rounded up, after ``changes … by``."""
+    if change == inf:
+        return "an amount that is not known"
+    return f"at most {_rounded_up(change):.2g}" if change else "less than rounding error"
+
+
+def nearness_words(distance: float) -> str:
+    """Return a distance as a part of the norm, with two digits, rounded up, after ``within``."""
+    if not distance:
+        return "rounding error"
+    if distance < LEAST_PERCENTAGE / 100:
+        return f"a relative distance {_rounded_up(distance):.2g}"
+    return f"{float(f'{100 * _rounded_up(distance):.2g}'):g} %"
 
 
 def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
@@ -371,10 +382,10 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     # Head 5 of layer 2 is written as 2.5.
     names = enumeration([f"{head.layer}.{head.head}" for head in named])
     is_one = len(named) == 1
-    which = f"Head {names} is" if is_one else f"Heads {names} are"
+    which = f"{nearest.letter} of {'head' if is_one else 'heads'} {names} is"
     of_each_token = "" if heads[0].shape.softmax else " for each token attended to"
     return (
-        f"{which} within {_short(largest_distance)} of {nearest.name}; replacing"
-        f" {'it' if is_one else 'each'} changes the layer's output by at most {_short(change)}"
+        f"{which} within {nearness_words(largest_distance)} of rank {nearest.rank}; replacing"
+        f" {'it' if is_one else 'each'} changes the layer's output by {_change_words(change)}"
         f"{of_each_token}, for tokens of norm at most {norm:.3g} (numerical)."
     )

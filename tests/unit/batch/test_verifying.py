@@ -169,15 +169,15 @@ def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     late, large, dead = verify_files(
         paths, Verification(timeout=HOUR, memory=2**30, check=hostile), 1
     )
-    assert late.found == "not decided within 1 h 0 min; give it more with timeout="
-    assert large.found == "not decided within 1 GiB of memory; give it more with --memory"
+    assert late.found == "not decided within 1 h 0 min; raise timeout="
+    assert large.found == "not decided within 1 GiB of memory; raise --memory"
     assert dead.found == "the process of the check was killed by SIGKILL, twice"
 
 
 def test_a_limit_is_a_number_of_seconds() -> None:
     """What never ends reaches it on any machine."""
     (found,) = verify_files([Path("loop in Python")], Verification(timeout=0.25, check=hostile), 1)
-    assert found.found == "not decided within 0.25 s; give it more with timeout="
+    assert found.found == "not decided within 0.25 s; raise timeout="
 
 
 def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, outcome_of_several
 from m2bridge.citation import LIGHTNING
-from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL, OrbitwiseComparison
+from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL, OrbitwiseComparison, difference_text
 from m2bridge.crosscheck.verdict import Verdict, compare, verdicts_on
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
@@ -654,7 +654,7 @@ def test_the_manifold_is_linear_for_one_dimension_only() -> None:
         observed = seen(*case)
         found = compare(statement("not-a-manifold"), observed)
         assert isinstance(statement("not-a-manifold"), GlobalStatement)
-        assert ("computed yes" in found.reason) == (case[0] == 1)
+        assert ("yes" in found.reason) == (case[0] == 1)
 
 
 PAGE = stated.PAGE.read_text(encoding="utf-8")
@@ -946,7 +946,7 @@ def test_statements_are_chosen_by_name() -> None:
     assert statements_named(about, "all") == sharing_one_observation(about)
     with pytest.raises(InvalidCaseError, match=r"'9\.9' is not one of 3\.2, 3\.3"):
         cross_check(SingleLayerAttention(3, 3), "9.9")
-    with pytest.raises(InvalidCaseError, match="must be statements or their names, not a int"):
+    with pytest.raises(InvalidCaseError, match="must be statements or their names, not an int"):
         cross_check(SingleLayerAttention(3, 3), 5)  # type: ignore[arg-type]
     with pytest.raises(InvalidCaseError, match="'statements' must have one at least"):
         cross_check(SingleLayerAttention(3, 3), [])
@@ -959,3 +959,11 @@ def test_a_conclusion_that_is_not_decided_is_not_said_to_hold() -> None:
     )
     expected = "assumes x; whether the conclusion holds on (1, 1, 1) is not decided"
     assert extent.reasons() == [expected]
+
+
+def test_a_yes_against_a_no_is_said_in_words() -> None:
+    assert difference_text("singular", True, False) == "singular, though the statement says smooth"
+    assert difference_text("singular", False, True) == "smooth, though the statement says singular"
+    assert difference_text("boundary", True, False) == "yes, though the statement says no"
+    assert difference_text("closed", True, True) == "yes, as stated"
+    assert difference_text("dimension", 5, 6) == "computed 5, stated 6"

@@ -82,7 +82,7 @@ def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path)
     rows = report.collect(folder).rows
     assert (rows[0].statement, rows[0].verdict) == ("3.4 (iii)", "REFUTED")
     assert rows[0].witness.startswith(
-        "at orbit (1, 2, 0): stated no, computed yes (A = (1 0 0; 0 0 0; 0 0 0), V = "
+        "at orbit (1, 2, 0): singular, though the statement says smooth (A = (1 0 0; 0 0 0; 0 0 0), V = "
     )
     assert [row.statement for row in rows if row.verdict == "REFUTED"] == ["3.4 (iii)", "A.4"]
 

@@ -34,6 +34,8 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     enumeration,
+    statement_sort_key,
+    with_article,
 )
 from tests.tiers import slow
 
@@ -376,3 +378,20 @@ def test_long_cells_of_tables_continue_on_the_next_line() -> None:
 )
 def test_an_enumeration_has_one_and(items: list[str], phrase: str) -> None:
     assert enumeration(items) == phrase
+
+
+def test_the_part_otherwise_is_listed_last() -> None:
+    names = ["3.3", "3.2 (zero)", "3.2 (otherwise)", "3.2 (rank one)", "A.4", "3.2"]
+    assert sorted(names, key=statement_sort_key) == [
+        "3.2",
+        "3.2 (rank one)",
+        "3.2 (zero)",
+        "3.2 (otherwise)",
+        "3.3",
+        "A.4",
+    ]
+
+
+def test_titles_have_articles_and_formulas_have_none() -> None:
+    assert with_article("twisted cubic") == "the twisted cubic"
+    assert with_article("V(x*w - y*z)") == "V(x*w - y*z)"

@@ -1321,7 +1321,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "Argument 'key': there is no 'z'; there are 'x'",
     ),
     "one name": ({"source": {"x": I}, "query": "x"}, "Argument 'key' is missing"),
-    "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not a int"),
+    "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not an int"),
 }
 
 
@@ -1658,7 +1658,7 @@ def test_text_has_two_sentences_and_ten_facts_and_more_on_request() -> None:
     assert {"the network", "dimension", "regular point", "left out", "remark"} <= set(names)
     assert names[-1] == "computed by"
     assert dict(block.pairs)["computed by"].endswith(
-        "10 more facts and tables of the heads with --heads all"
+        "--heads all shows 10 more facts and tables of the heads"
     )
     everything, exact, numerical = replace(found, all_heads=True).to_sheet().blocks
     assert isinstance(everything, Facts)
@@ -1821,12 +1821,14 @@ def test_a_head_without_a_type_says_why() -> None:
 
     def types(**more: Any) -> list[str]:
         facts = weights(state | more).to_sheet().blocks[0]
-        return [str(value) for name, value in facts.rows if name == "type"]
+        return [str(value) for name, value in facts.rows if name == "stationary type"]
 
     (named,) = types()
     assert named.startswith("rk K = 2, rk Q = 2, rk V = 2, rk A = 2: ")
     (reason,) = types(V_bias=numpy.ones(2))
-    assert reason.startswith("none: the theorem on where training stops is about layers without")
+    assert reason.startswith(
+        "not determined: the theorem on where training stops is about layers without"
+    )
 
 
 def test_a_name_with_a_digit_that_is_no_decimal_is_sorted() -> None:

@@ -220,7 +220,8 @@ def reasons(data: Json, in_words: Callable[[Any], str], added: Collection[str] =
             lines.append(f"{outside}, where as printed it is {conclusion}")
         else:
             outside = f"{OUTSIDE} for {where} ({hypothesis})"
-            lines.append(f"{outside}, where the rest of it is {conclusion}")
+            holds = {"true": "holds", "false": "fails"}.get(conclusion, f"is {conclusion}")
+            lines.append(f"{outside}, where the conclusion {holds}")
     return lines
 
 

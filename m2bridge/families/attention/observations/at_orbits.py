@@ -324,9 +324,9 @@ class Observations(Observed):
         """Return lines (heading, text) for the summary; ``None`` for a degree that is not known."""
         # the tangent dimension at zero is the number of independent coordinates
         return [
-            ("dimension", f"{self.dimension} affine"),
+            ("affine dimension", str(self.dimension)),
             ("degree", None if self.degree is None else str(self.degree)),
-            ("zero", zero_text(self.model.independent_count, self.dimension)),
+            ("zero function", zero_text(self.model.independent_count, self.dimension)),
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:

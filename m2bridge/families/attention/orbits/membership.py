@@ -32,7 +32,12 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    class_with_article,
+)
 from m2bridge.families.attention.orbits.coordinates import (
     check_coordinates,
     images,
@@ -64,7 +69,7 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
     check_coordinates(shape, "reduced")
     if not isinstance(function, Mapping):
         message = 'must be a dictionary from coordinates to numbers, such as {"c_1_1_1_1": 1}'
-        raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
+        raise InvalidCaseError("function", f"{message}, not {class_with_article(type(function))}")
     d = shape.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in check_deadline_in(range(shape.d_out))]
     places = {reduced_name(index): index for index in check_deadline_in(indices(shape))}

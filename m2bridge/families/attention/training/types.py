@@ -209,10 +209,10 @@ class ExposedTypes(PartialValue):
         differences = []
         if exposed_but_not_stated:
             words = _types_in_words(exposed_but_not_stated)
-            differences.append(f"exposed, stated not: {words}")
+            differences.append(f"exposed, though the statement says not: {words}")
         if not_exposed_but_stated:
             words = _types_in_words(not_exposed_but_stated)
-            differences.append(f"not exposed, stated exposed: {words}")
+            differences.append(f"not exposed, though the statement says exposed: {words}")
         if differences:
             return Decision.REFUTED, "; ".join(differences)
         if self.undecided:

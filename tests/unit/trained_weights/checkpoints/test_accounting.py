@@ -249,7 +249,7 @@ def test_layers_between_two_networks_are_no_layers_of_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "other"),
-    [("The Annotated Transformer", "src_attn"), ("Whisper of its authors", "cross_attn")],
+    [("The Annotated Transformer", "src_attn"), ("OpenAI's original Whisper", "cross_attn")],
 )
 def test_attention_of_a_decoder_to_an_encoder_is_no_layer(name: str, other: str) -> None:
     p = Planted()

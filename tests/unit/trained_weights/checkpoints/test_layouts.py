@@ -162,7 +162,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         *(f"transformer.layer.0.attention.{x}_lin.weight" for x in ("q", "k", "v", "out"))
     ),
     "T5": separate(*(f"encoder.block.0.layer.0.SelfAttention.{x}.weight" for x in "qkvo")),
-    "LLaMA of its authors": separate(*(f"layers.0.attention.w{x}.weight" for x in "qkvo")),
+    "Meta's original LLaMA": separate(*(f"layers.0.attention.w{x}.weight" for x in "qkvo")),
     "diffusers": separate(
         *(f"blocks.0.attn1.to_{x}.weight" for x in ("q", "k", "v")),
         "blocks.0.attn1.to_out.0.weight",
@@ -196,7 +196,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "block4.0.attn.kv.weight": numpy.vstack([p.K, p.V]),
         "block4.0.attn.proj.weight": p.O,
     },
-    "OLMo of its authors": stacked(
+    "AI2's original OLMo": stacked(
         "model.transformer.blocks.0.att_proj.weight", "model.transformer.blocks.0.attn_out.weight"
     ),
     "KerasHub": lambda p: {
@@ -210,7 +210,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
     ),
     "timm": stacked("blocks.0.attn.qkv.weight", "blocks.0.attn.proj.weight"),
     "minGPT": separate(*(f"blocks.0.attn.{x}.weight" for x in ("query", "key", "value", "proj"))),
-    "Whisper of its authors": separate(
+    "OpenAI's original Whisper": separate(
         *(f"encoder.blocks.0.attn.{x}.weight" for x in ("query", "key", "value", "out"))
     ),
     "heads of their own modules": lambda p: {
@@ -250,7 +250,7 @@ LAYOUTS: dict[str, Callable[[Planted], Arrays]] = {
         "MultiHeadDotProductAttention_0.value.kernel": p.v.transpose(2, 0, 1),
         "MultiHeadDotProductAttention_0.out.kernel": p.o.transpose(0, 2, 1),
     },
-    "ViT of Google, in Flax": lambda p: {
+    "Google's ViT, in Flax": lambda p: {
         f"Transformer/encoderblock_0/MultiHeadDotProductAttention_1/{name}/kernel": array
         for name, array in {
             "query": p.q.transpose(2, 0, 1),
@@ -343,7 +343,7 @@ ASKED: dict[str, tuple[str, str, str]] = {
         "layers.0.attention.wo",
         "q-k-v in gpt-fast, and by-group in InternLM2",
     ),
-    "MaxViT of timm": (
+    "timm's MaxViT": (
         "stages.0.blocks.0.attn_block.attn.qkv",
         "stages.0.blocks.0.attn_block.attn.proj",
         "by-head in MaxViT",

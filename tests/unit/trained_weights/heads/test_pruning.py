@@ -15,7 +15,7 @@ from m2bridge import weights
 from m2bridge.cli.commands import cli as main
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import Table
-from m2bridge.trained_weights.heads.distances import LowRankChange, nearest_loci
+from m2bridge.trained_weights.heads.distances import LowRankChange, nearest_loci, nearness_words
 from m2bridge.trained_weights.heads.numerical import Spectrum
 
 Head = dict[str, Any]
@@ -65,7 +65,7 @@ def test_planted_heads_are_found_and_are_first(normalization: str) -> None:
     found = weights(file_of(layers), heads=3, normalization=normalization, worst=2)
     assert [(head.layer, head.head) for head in found.listed] == [(2, 3), (3, 1)]
     assert [x["layer"] for x in found.to_json()["heads"]] == [2, 3]
-    assert "Heads 2.3 and 3.1 are within" in str(found)
+    assert " of heads 2.3 and 3.1 is within" in str(found)
     assert "rk V ≤ 2" in found.to_json()["nearest"][0]["locus"]
     in_order = weights(file_of(layers), heads=3, normalization=normalization, sort="distance")
     assert [(head.layer, head.head) for head in in_order.listed][:2] == [(2, 3), (3, 1)]
@@ -134,7 +134,7 @@ def test_a_change_beyond_floating_point_is_not_known() -> None:
     # The second singular value of A is about 1, so that outputs change.
     found = weights(K=[[10**400, 1], [0, 1]], Q=[[1, 0], [0, 1]], V=[[1, 1]], rank=1)
     assert found.to_json()["heads"][0]["at_rank"]["largest_change_of_output"] is None
-    assert "by at most a number that is not known" in str(found.sentence_on_ranks)
+    assert "by an amount that is not known" in str(found.sentence_on_ranks)
     rows = [block.rows for block in found.to_sheet().blocks if isinstance(block, Table)]
     assert rows[0][0][-1] == "–"
 
@@ -175,3 +175,18 @@ def test_the_change_by_scores_is_no_less_than_the_change_at_two_tokens() -> None
     (head,) = weights(K=[[1]], Q=[[1]], V=[[1]], normalization="softmax").heads
     change = LowRankChange.of(head, 0, of_V=False).change
     assert numpy.tanh(1) <= change == 0.93
+
+
+@pytest.mark.parametrize(
+    ("distance", "words"),
+    [
+        (0.0, "rounding error"),
+        (1.0, "100 %"),
+        (0.1531, "16 %"),  # rounded up
+        (0.0031, "0.31 %"),
+        (1.2e-4, "0.012 %"),
+        (1.2e-9, "a relative distance 1.2e-09"),
+    ],
+)
+def test_distances_are_percentages(distance: float, words: str) -> None:
+    assert nearness_words(distance) == words

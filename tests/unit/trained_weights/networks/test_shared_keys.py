@@ -277,7 +277,7 @@ def test_what_is_left_out_has_its_reason_and_tied_embeddings_are_said(tmp_path: 
         found = weights(folder)
         layers.append(found.to_json()["layers"])
         words[name] = " ".join(str(found).split())
-        assert any("(tied)" in remark for remark in found.remarks) is (name == "tied")
+        assert any("embeddings are tied" in remark for remark in found.remarks) is (name == "tied")
     assert layers[0] == layers[1] == layers[2]
     outside = "before and after the layers, whose tokens are arbitrary vectors"
     assert f"embeddings (1): {outside}" in words["tied"]
@@ -309,7 +309,7 @@ def test_embeddings_are_tied_only_where_outputs_have_no_matrix_of_their_own(
     said = config | ({} if classes is None else {"architectures": classes})
     (tmp_path / "config.json").write_text(json.dumps(said))
     numpy.savez(tmp_path / "w.npz", **file)
-    assert any("(tied)" in remark for remark in weights(tmp_path).remarks) is are_tied
+    assert any("embeddings are tied" in remark for remark in weights(tmp_path).remarks) is are_tied
 
 
 def keeps_groups(p: Parameters, sharing: int, order: tuple[int, ...]) -> bool:

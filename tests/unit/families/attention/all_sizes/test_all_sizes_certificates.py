@@ -438,7 +438,7 @@ def test_a_report_shows_them(form: str) -> None:
             "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)"
             in text
         )
-        assert "where the rest of it is false" in text
+        assert "where the conclusion fails" in text
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_that_there_are_others_is_seen_without_macaulay2(case: tuple[int, int, i
     found = closure(one_token(*case), engine=NO_ENGINE)
     assert str(found.completeness).startswith("up to degree")
     assert "there are others: the closure of" in found.completeness.reason
-    assert found.unfinished.endswith("give it more with timeout=")
+    assert found.unfinished.endswith("raise timeout=")
     assert found.degree is None
 
 

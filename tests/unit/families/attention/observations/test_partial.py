@@ -203,7 +203,9 @@ def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     third = verdict(refuted, "3.4 (iii)")
     assert third.witness is not None
     assert third.witness.orbit == Orbit(1, 2, 0)
-    assert third.reason.endswith("they differ on the orbits (1, 2, 0) (4 of 8 orbits were done)")
+    assert third.reason.endswith(
+        "computed and stated differ on the orbits (1, 2, 0) (4 of 8 orbits were done)"
+    )
     assert (
         "fibre schemes at one point of every orbit that was done, over QQ (Macaulay2)"
         in third.computed

@@ -83,7 +83,7 @@ FILES = {
         | norm("stages.3.blocks.0.norm1", "stages.3.blocks.0.norm2"),
         norm=PRE_LAYER,
     ),
-    "CLIP of its authors": File(
+    "the original CLIP": File(
         state=one(P.stacked, P, "transformer.resblocks.0.", "attn.in_proj attn.out_proj")
         | norm("transformer.resblocks.0.ln_1", "transformer.resblocks.0.ln_2")
         | one(P.stacked, P, "visual.transformer.resblocks.0.", "attn.in_proj attn.out_proj")

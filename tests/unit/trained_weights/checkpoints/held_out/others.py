@@ -122,7 +122,7 @@ FILES = {
             "multi_head_attention/attention_output/kernel": P.o.transpose(0, 2, 1),
         }
     ),
-    "ViT of Google": File(
+    "Google's ViT": File(
         state={
             f"Transformer/encoderblock_0/MultiHeadDotProductAttention_1/{x}/kernel": y
             for x, y in {

@@ -37,7 +37,7 @@ FILES = {
         config={"model_type": "esm", "position_embedding_type": "rotary", **SIZES},
         norm=PRE_LAYER,
     ),
-    "ESM-2 of its authors": File(
+    "the original ESM-2": File(
         state=fairseq_block(P, "layers.0.")
         | norm("layers.0.self_attn_layer_norm", "layers.0.final_layer_norm")
         | norm("emb_layer_norm_after")
@@ -65,7 +65,7 @@ FILES = {
         | norm(f"{L}input_layernorm", "model.final_layernorm"),
         norm=PRE_LAYER,
     ),
-    "Phi-1 of its authors": File(
+    "the original Phi-1": File(
         state=one(P.stacked, P, "layers.1.mixer.", "Wqkv out_proj", bias=True)
         | norm("layers.1.ln")
         | beside("layers.1.mlp.", "fc1", "fc2"),
@@ -111,7 +111,7 @@ FILES = {
         | norm(f"{L}post_attention_layernorm", f"{L}post_feedforward_layernorm", bias=False),
         refused="norms queries or keys",
     ),
-    "OLMo 2 of its authors": File(
+    "the original OLMo 2": File(
         state=one(P.stacked, P, "transformer.blocks.0.", "att_proj attn_out")
         | norm("transformer.blocks.0.q_norm", "transformer.blocks.0.k_norm", bias=False)
         | norm("transformer.blocks.0.attn_norm", bias=False),
