@@ -369,6 +369,18 @@ def test_wrong_types_of_weights_are_refuted(wrong: str) -> None:
     assert sizes_with_wrong_types(EXPOSED).is_empty()
 
 
+def test_what_is_about_nothing_is_not_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: an observable of the orbits with r ≥ 2 that is known nowhere."""
+    planted = checked.Seen(
+        checked_fibres.EVERY_ORBIT, known=checked_fibres.NONE, about=checked_fibres.orbits("r >= 2")
+    )
+    monkeypatch.setattr(checked, "where_observed", lambda _: planted)
+    words = next(one for one in checked.STATED if one.observable == "boundary")
+    compared = checked._compare(words, "boundary")
+    assert compared.vacuous.is_equal(checked_fibres.sizes("a = 1 or d = 1"))
+    assert compared.unknown.is_equal(checked_fibres.sizes("a >= 2 and d >= 2"))
+
+
 def test_a_statement_about_ranks_that_no_weights_have_says_nothing() -> None:
     """By Sylvester k + q ≤ r + a, by the sizes the others."""
     for impossible in ("k + q > r + a", "k > d", "q > a", "k < r"):
