@@ -117,6 +117,8 @@ class HilbertFunction(PictureResult):
 
     def proof(self) -> Proof:
         """Return that the values are proved, as the series belongs to the whole ideal."""
+        if isinstance(self.model, IdealModel):
+            return Proof(True, "the Hilbert series of the ideal, by a Gröbner basis")
         reason = "the Hilbert series of the ideal, which is proved complete"
         if self.ranks:
             reason += f", and ranks of matrices up to degree {len(self.ranks) - 1}"

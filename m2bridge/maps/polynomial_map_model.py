@@ -118,7 +118,7 @@ class MapModel(Model):
         return toric_polar_data(self.polynomial_map)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class IdealModel(Model):
     """The variety of an ideal, of which nothing is known but its equations."""
 
@@ -126,6 +126,9 @@ class IdealModel(Model):
     title: str = "variety of an ideal"
     key: str = "ideal"
     family: ClassVar[str] = "ideal"
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "title", "ideal")
 
     def to_json(self) -> dict[str, Any]:
         """Return the ideal, with polynomials as text."""

@@ -45,6 +45,7 @@ def test_the_field_of_an_ideal_is_that_of_its_ring() -> None:
 def test_hilbert_function_of_an_ideal() -> None:
     result = hilbert_function(MINORS, degree=6)
     assert result.values == tuple(3 * n + 1 for n in range(7))
+    assert (result.is_proved, "Gröbner basis" in result.because) == (True, True)
     cubic = hilbert_function(ideal("x^3 + y^3 + z^3 + w^3"), degree=9)
     assert cubic.values == tuple(comb(n + 3, 3) - comb(n, 3) for n in range(10))
     # a quotient that is not reduced, and no quotient at all
