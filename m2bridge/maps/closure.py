@@ -111,7 +111,7 @@ def closure(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap or a mapping {"x": expression}
+    case : a model, a PolynomialMap or a mapping ``{"x": expression}``
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
@@ -487,7 +487,7 @@ def image(
 
     Parameters
     ----------
-    polynomial_map : PolynomialMap, or a mapping {"x": expression}
+    polynomial_map : PolynomialMap, or a mapping ``{"x": expression}``
         The map. If its source is reducible, no generic fibre is given.
     title : str
         The map in words; line breaks and control characters become spaces.

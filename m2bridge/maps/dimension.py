@@ -252,7 +252,7 @@ def dimension(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
+    case : a model, a PolynomialMap, a mapping ``{"x": expression}`` or an Ideal
         Of an ideal the dimension is the Krull dimension of the quotient ring, −1 for the unit
         ideal; ``ideal.dimension()`` returns this number alone.
     field : CoefficientField or str

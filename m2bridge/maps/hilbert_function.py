@@ -194,7 +194,7 @@ def hilbert_function(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression}, a Closure or an Ideal
+    case : a model, a PolynomialMap, a mapping ``{"x": expression}``, a Closure or an Ideal
         Of an ideal, whose generators have to be homogeneous, the Hilbert function of the quotient
         ring is computed.
     degree : int

@@ -128,7 +128,7 @@ def singular_locus(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal
+    case : a model, a PolynomialMap, a mapping ``{"x": expression}`` or an Ideal
         Of an ideal this is ``ideal.singular_locus()``, by the Jacobian criterion.
     field : CoefficientField or str
         QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.

@@ -242,7 +242,7 @@ def slice_surface(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression}, a Closure or an Ideal
+    case : a model, a PolynomialMap, a mapping ``{"x": expression}``, a Closure or an Ideal
     coordinates : mapping from coordinate to number or expression
         The values of coordinates; a value may also be an expression of degree ≤ 1 in other
         variables. Those left out are variables of their own. There must be three variables in the

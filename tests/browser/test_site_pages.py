@@ -251,20 +251,6 @@ def test_formulas_have_a_font_that_comes_with_the_site(browser: Chrome, site: Pa
     assert prime["bottom"] > letter["top"]  # the prime stands beside its letter, not above
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_statements_have_the_width_of_the_page(width: int, browser: Chrome, site: Path) -> None:
-    device = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
-    browser.get((site / "statements.html").as_uri())
-    widths = browser.execute_script(
-        """const width = e => e.getBoundingClientRect().width, page = width(document.querySelector('h1'));
-        return [...document.querySelectorAll('article td')].map(cell => width(cell) / page)"""
-    )
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert len(widths) > 100
-    assert all(0.9 < width < 1.1 for width in widths)
-
-
 SIDEWAYS = """
 const width = document.documentElement.clientWidth;
 const scrolls = element => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);

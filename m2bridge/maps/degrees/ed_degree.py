@@ -83,7 +83,7 @@ def ed_degree(
 
     Parameters
     ----------
-    case : an Ideal over QQ, a model, a PolynomialMap or a mapping {"x": expression}
+    case : an Ideal over QQ, a model, a PolynomialMap or a mapping ``{"x": expression}``
         Of a map the variety is the Zariski closure of its image.
     quadratic : polynomial or rows of a symmetric matrix, optional
         A nondegenerate quadratic form, as a polynomial that :func:`m2bridge.ideal` takes, or by its

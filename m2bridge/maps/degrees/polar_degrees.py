@@ -87,7 +87,7 @@ def polar_degrees(
 
     Parameters
     ----------
-    case : a model, a PolynomialMap, a mapping {"x": expression} or an Ideal over QQ
+    case : a model, a PolynomialMap, a mapping ``{"x": expression}`` or an Ideal over QQ
     engine : Engine, optional
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
