@@ -37,7 +37,7 @@ from itertools import count, islice
 from math import prod
 from operator import sub
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -290,16 +290,10 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):
-        rows += [_coordinates_of_multiples(power, gradient, k) for power in powers]
+        for power in powers:
+            row: list[int] = []  # the coordinates of the power times each entry
+            for entry in gradient:
+                # the integer 0 has no list of coordinates
+                row += map(int, (power * entry).to_list()) if entry else [0] * k
+            rows.append(row)
     return rank_mod(rows, p) // k
-
-
-def _coordinates_of_multiples(factor: Any, entries: Sequence[Any], k: int) -> list[int]:
-    """The k coordinates of ``factor`` times each entry, elements of GF(p^k) or 0, in one row."""
-    row: list[int] = []
-    for entry in entries:
-        if entry:
-            row += map(int, (factor * entry).to_list())
-        else:  # the integer 0 has no list of coordinates
-            row += [0] * k
-    return row

@@ -24,6 +24,7 @@ from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.expressions import MAX_VARIABLE_NAME_CHARS
 from m2bridge.algebra.field import CoefficientField, check_over_field
+from m2bridge.algebra.numbers import flint_rational
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 MAX_EXTENSION_DEGREE = 24
@@ -121,47 +122,34 @@ class ExtensionField(CoefficientField):
             raise InvalidCaseError(
                 "field", f"extensions of GF({self.characteristic}) are not available: use p < 2^29"
             )
-        polynomial = self._flint_polynomial()
+        p = self.characteristic
+        if p:
+            residues = []
+            for c in self.minimal_polynomial:
+                numerator, denominator = int(c.numerator), int(c.denominator)
+                if denominator % p == 0:
+                    raise InvalidCaseError("field", f"a denominator is divisible by {p}")
+                residues.append(numerator * pow(denominator, -1, p) % p)
+            polynomial = flint.nmod_poly(residues, p)
+        else:
+            polynomial = flint.fmpq_poly(list(map(flint_rational, self.minimal_polynomial)))
         if polynomial.degree() != degree:
             raise InvalidCaseError(
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
-        self._check_irreducible(polynomial)
+        _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
+        if len(factors) > 1 or factors[0][1] > 1:
+            factor_texts = []
+            for factor, exponent in factors:
+                text = f"({self._polynomial_of(map(_number_of_flint, factor.coeffs()))})"
+                factor_texts.append(text if exponent == 1 else f"{text}**{exponent}")
+            raise InvalidCaseError(
+                "field",
+                f"the polynomial of {self.names[0]} is reducible over {self.base}:"
+                f" {'*'.join(factor_texts)}; an irreducible one defines a field",
+            )
         leading_coefficient = polynomial[degree]
         return tuple(_number_of_flint(c / leading_coefficient) for c in polynomial.coeffs())
-
-    def _flint_polynomial(self) -> flint.fmpq_poly | flint.nmod_poly:
-        """The minimal polynomial as it is given, over QQ or reduced modulo p."""
-        numbers = [
-            flint.fmpq(int(c.numerator), int(c.denominator)) for c in self.minimal_polynomial
-        ]
-        p = self.characteristic
-        if p == 0:
-            return flint.fmpq_poly(numbers)
-        residues = []
-        for number in numbers:
-            numerator, denominator = int(number.p), int(number.q)  # FLINT's names for the two
-            if denominator % p == 0:
-                raise InvalidCaseError("field", f"a denominator is divisible by {p}")
-            residues.append(numerator * pow(denominator, -1, p) % p)
-        return flint.nmod_poly(residues, p)
-
-    def _check_irreducible(self, polynomial: flint.fmpq_poly | flint.nmod_poly) -> None:
-        """Raise InvalidCaseError, with the factors, if a polynomial over the prime field is
-        reducible.
-        """
-        _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
-        if len(factors) == 1 and factors[0][1] == 1:
-            return
-        factor_texts = []
-        for factor, exponent in factors:
-            text = f"({self._polynomial_of(map(_number_of_flint, factor.coeffs()))})"
-            factor_texts.append(text if exponent == 1 else f"{text}**{exponent}")
-        raise InvalidCaseError(
-            "field",
-            f"the polynomial of {self.names[0]} is reducible over {self.base}:"
-            f" {'*'.join(factor_texts)}; an irreducible one defines a field",
-        )
 
     @property
     def base(self) -> CoefficientField:
