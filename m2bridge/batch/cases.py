@@ -123,32 +123,6 @@ def _located_errors(where: str) -> Iterator[None]:
         raise InvalidCaseError("cases", f"{where}: {error}") from None
 
 
-def _text_of_value(option: CaseOption, value: Any) -> str:
-    """Return the text that the command line has for a value, or a list of values, in a file."""
-    items = value if isinstance(value, list) else [value]
-    allowed, in_words = {int, str}, "a number, a list of numbers or a range"
-    if option.flag:
-        allowed, in_words = {bool, str}, "true, false or a list of these"
-    # A bool is also an int to isinstance, so the types themselves are compared.
-    if not items or not {type(item) for item in items} <= allowed:
-        raise InvalidCaseError(option.name, f"must be {in_words}")
-    text = ",".join(map(str, items))
-    # Python writes True and False
-    return text.lower() if option.flag else text
-
-
-def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
-    """Return the cases without duplicates, by family and then by expected time, shortest first."""
-
-    def key(case: Model) -> tuple[Any, ...]:
-        # lists also of one number, so that they can be compared
-        values = case.to_json().values()
-        numbers = [value if isinstance(value, list) else [value] for value in values]
-        return case.family, family(case.family).effort(case), numbers
-
-    return tuple(sorted(set(cases), key=key))
-
-
 def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the place in words, such as ``line 3``, and the content of each entry of a file."""
     if path.suffix not in _READERS:
@@ -197,3 +171,29 @@ def _csv_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 _READERS = {".toml": _toml_entries, ".csv": _csv_entries}
 """The readers of files of cases by ending."""
+
+
+def _text_of_value(option: CaseOption, value: Any) -> str:
+    """Return the text that the command line has for a value, or a list of values, in a file."""
+    items = value if isinstance(value, list) else [value]
+    allowed, in_words = {int, str}, "a number, a list of numbers or a range"
+    if option.flag:
+        allowed, in_words = {bool, str}, "true, false or a list of these"
+    # A bool is also an int to isinstance, so the types themselves are compared.
+    if not items or not {type(item) for item in items} <= allowed:
+        raise InvalidCaseError(option.name, f"must be {in_words}")
+    text = ",".join(map(str, items))
+    # Python writes True and False
+    return text.lower() if option.flag else text
+
+
+def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
+    """Return the cases without duplicates, by family and then by expected time, shortest first."""
+
+    def key(case: Model) -> tuple[Any, ...]:
+        # lists also of one number, so that they can be compared
+        values = case.to_json().values()
+        numbers = [value if isinstance(value, list) else [value] for value in values]
+        return case.family, family(case.family).effort(case), numbers
+
+    return tuple(sorted(set(cases), key=key))

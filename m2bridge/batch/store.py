@@ -43,6 +43,34 @@ OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused",
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 SUFFIX = ".outcome.json"
 
+CLAIMS_FOLDER = ".claims"
+"""The folder of the locks on cases."""
+
+COMPUTED = "COMPUTED"
+"""The answer to a question that is computed but not compared with a statement."""
+
+NOT_APPLICABLE = "NOT_APPLICABLE"
+"""The verdict on a statement, or the answer to a question, that does not apply to the case."""
+
+_WORDS_OF_KINDS: dict[OutcomeKind, str] = {"not-applicable": NOT_APPLICABLE}
+"""The answers that stand for kinds of outcomes, where they are not the names of the kinds."""
+
+CANNOT_STORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors of the system after which no file at all can be stored."""
+
+_UNREADABLE = (
+    FileNotFoundError,
+    ValueError,
+    KeyError,
+    TypeError,
+    RecursionError,
+    errors.M2BridgeError,
+)
+"""Errors of reading an incomplete or foreign file, which then counts as missing."""
+
+CaseInFile = tuple[str, dict[str, Any]]
+"""A case as files name it: its family, and the numbers of the case by name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
@@ -233,10 +261,6 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-CLAIMS_FOLDER = ".claims"
-"""The folder of the locks on cases."""
-
-
 @contextmanager
 def case_lock(results: Path, name: str) -> Iterator[bool]:
     """Lock the case with this name during the block; the context is whether it was free.
@@ -283,29 +307,6 @@ def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-COMPUTED = "COMPUTED"
-"""The answer to a question that is computed but not compared with a statement."""
-
-NOT_APPLICABLE = "NOT_APPLICABLE"
-"""The verdict on a statement, or the answer to a question, that does not apply to the case."""
-
-_WORDS_OF_KINDS: dict[OutcomeKind, str] = {"not-applicable": NOT_APPLICABLE}
-"""The answers that stand for kinds of outcomes, where they are not the names of the kinds."""
-
-CANNOT_STORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""Errors of the system after which no file at all can be stored."""
-
-_UNREADABLE = (
-    FileNotFoundError,
-    ValueError,
-    KeyError,
-    TypeError,
-    RecursionError,
-    errors.M2BridgeError,
-)
-"""Errors of reading an incomplete or foreign file, which then counts as missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,10 +506,6 @@ def certificate_of_outcome(path: Path) -> str:
     if not is_usable:
         return ""
     return path.name.removesuffix(SUFFIX) + ".json"
-
-
-CaseInFile = tuple[str, dict[str, Any]]
-"""A case as files name it: its family, and the numbers of the case by name."""
 
 
 def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] | None:
