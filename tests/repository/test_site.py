@@ -138,11 +138,13 @@ COMMENTS = {".m2": r"--.*", ".j2": r"(?s:\{#.*?#\})|--[^-].*", ".toml": r"#.*", 
 NAMED = re.compile(
     r"(?<![\w/.*<>~$-])((?:\.\./)*(?:[\w*.-]+/)*[\w*.-]+\.(?:py|m2|j2|toml|md)|(?:[\w*]+/)+(?=`))(?![\w/-])"
 )
+EXAMPLE = re.compile(r"^ *(?:>>>|\.\.\.) .*", re.MULTILINE)
+"""A line of an example in a docstring, which may write a file of its own."""
 
 
 def comments(suffix: str, source: str) -> str:
     """All that a file says to people: comments, if one has a path, and in Python every text that
-    stands alone.
+    stands alone, but for examples.
     """
     if suffix != ".py":
         return "\n".join(re.findall(COMMENTS[suffix], source))
@@ -152,7 +154,7 @@ def comments(suffix: str, source: str) -> str:
         tokens = tokenize.generate_tokens(io.StringIO(source).readline)
         said = [token.string for token in tokens if token.type == tokenize.COMMENT]
     texts = (node.value for node in statements(ast.parse(source)) if isinstance(node, ast.Expr))
-    said += [str(text.value) for text in texts if isinstance(text, ast.Constant)]
+    said += [EXAMPLE.sub("", str(text.value)) for text in texts if isinstance(text, ast.Constant)]
     return "\n".join(said)
 
 
