@@ -13,9 +13,10 @@ theorem says, but only the program that made a certificate, or a count modulo pr
 *accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
 
 *Shared* with the program that makes certificates: the form of the file
-(``m2bridge.certificates.form``; strict JSON), the wording of statements and lemmas (``wording``,
-``families/*/words.toml``), errors, the number of the release, and no mathematics: all of it is
-implemented a second time, by other methods where there are any.
+(``m2bridge.certificates.form``; strict JSON), the words of statements and lemmas and the formulas
+beside them (``wording``, ``conditions``, ``families/*/words.toml``), errors, the number of the
+release, and no mathematics: what statements are about is computed a second time, by other methods
+where there are any. A wrong formula is refuted by both.
 
 *Not checked*: the Macaulay2 program in a certificate, and the field ``reported``.
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.certificates import conditions
+from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.wording import wording
 from m2bridge.families.attention.sizes import LayerSizes, source_degree
 
@@ -53,10 +54,7 @@ class Assumptions:
 
     def __call__(self, shape: LayerSizes) -> str:
         """Return why the first that fails does, in words; empty if all hold."""
-        for name in self.names:
-            if not StatedFormula(WORDS.conditions[name])(shape):
-                return WORDS.hypotheses[name]
-        return ""
+        return next(iter(WORDS.failing(self.names, CaseNumbers(shape, NUMBERS))), "")
 
 
 why_not_several_tokens = Assumptions(("several-tokens",))

@@ -114,11 +114,7 @@ def predicted(words: Words, case: Case, *orbit: Orbit) -> Any:
 
 def failing_hypothesis(words: Words, case: Case) -> str | None:
     """The words for the first hypothesis of a statement that fails in a case; None if all hold."""
-    for name in words.assumes:
-        condition = WORDS.conditions[name]
-        if not conditions.value(condition, numbers(condition, case)):
-            return WORDS.hypotheses[name]
-    return None
+    return next(iter(WORDS.failing(words.assumes, numbers("", case))), None)
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
