@@ -24,7 +24,7 @@ from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.expressions import MAX_VARIABLE_NAME_CHARS
 from m2bridge.algebra.field import CoefficientField, check_over_field
-from m2bridge.algebra.numbers import flint_rational
+from m2bridge.algebra.numbers import flint_rational, nearest_to_zero
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 MAX_EXTENSION_DEGREE = 24
@@ -209,10 +209,8 @@ class ExtensionField(CoefficientField):
         p = self.characteristic
         terms = {}
         for exponent, c in enumerate(coefficients):
-            # The residue c, from 0 to p − 1, is closer to zero as c − p. Over QQ p is 0.
-            is_negative = p > 0 and c > p // 2
-            nearest = c - p if is_negative else c
-            terms[(exponent,)] = _convert_rational(ring.domain, nearest)
+            number = nearest_to_zero(c, p) if p else c
+            terms[(exponent,)] = _convert_rational(ring.domain, number)
         return ring.from_dict(terms)
 
     def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:

@@ -89,6 +89,12 @@ def rational_denominator(residue: int, modulus: int) -> int:
     return abs(coefficient)
 
 
+def nearest_to_zero(number: int, modulus: int) -> int:
+    """The congruent integer of least absolute value; of two the positive one."""
+    residue = number % modulus
+    return residue - modulus if 2 * residue > modulus else residue
+
+
 def fraction(number: Any) -> Fraction:
     """Convert a rational number of Python, SymPy or FLINT to a fraction."""
     return Fraction(int(number.numerator), int(number.denominator))

@@ -45,6 +45,7 @@ from m2bridge.algebra.expressions import (
 )
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField, prime_coefficients
+from m2bridge.algebra.numbers import nearest_to_zero
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
 from m2bridge.system import decimal
@@ -115,10 +116,7 @@ def entry_text(element: Any) -> str:
         modulus = element.modulus()
     if not isinstance(modulus, int):
         return str(element)
-    residue = int(element) % modulus
-    if 2 * residue > modulus:
-        residue -= modulus
-    return str(residue)
+    return str(nearest_to_zero(int(element), modulus))
 
 
 def _ring_parts(ring: Any) -> tuple[Any, ...]:

@@ -28,7 +28,7 @@ from sympy.utilities.iterables import flatten
 from m2bridge.algebra.expressions import difference, in_plain_symbols, symbol_name, variables_of
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, ZZ, CoefficientField
-from m2bridge.algebra.numbers import fraction
+from m2bridge.algebra.numbers import fraction, nearest_to_zero
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
 from m2bridge.convert.polynomial_parser import (
@@ -347,8 +347,7 @@ def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction
     """A coefficient of a polynomial of SymPy or FLINT over this field, QQ for ZZ, as a fraction."""
     p = field.characteristic
     if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
-        residue = int(coefficient) % p
-        return Fraction(residue if 2 * residue <= p else residue - p)
+        return Fraction(nearest_to_zero(int(coefficient), p))
     if not hasattr(coefficient, "denominator"):
         raise ConversionError(f"the coefficient {coefficient} is not in ZZ, QQ or GF(p)")
     return fraction(coefficient)

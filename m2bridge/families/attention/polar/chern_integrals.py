@@ -20,6 +20,7 @@ from math import comb, factorial, prod
 import flint
 
 from m2bridge.algebra.determinantal import matrices_of_rank
+from m2bridge.algebra.numbers import nearest_to_zero
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula, is_birational
 from m2bridge.limits import check_deadline_in
@@ -133,13 +134,8 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
         # divided by u^{α(α−1)}: a negative power is one of the inverse modulo the prime
         values[u] = coefficient * pow(u, -alpha * (alpha - 1), prime)
     polynomial = _interpolate(values, prime)
-    integrals = []
-    for j in range(n_1 + 1):
-        residue = int(polynomial[j])
-        # The prime is above twice the absolute value of the integral: a residue above half of the
-        # prime is that of a negative one.
-        integrals.append(residue if 2 * residue < prime else residue - prime)
-    return integrals
+    # The prime is above twice the absolute value of each integral.
+    return [nearest_to_zero(int(polynomial[j]), prime) for j in range(n_1 + 1)]
 
 
 def _geometric_series_coefficients(d: int) -> list[int]:
