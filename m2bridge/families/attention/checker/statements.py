@@ -56,9 +56,14 @@ Json = dict[str, Any]
 Observed = int | dict[str, list[int | None]] | None
 
 
+def sizes(case: Case) -> Json:
+    """The sizes of a case by their names in formulas of words.toml."""
+    return {"d": case.d, "dp": case.d_out, "a": case.a, "t": case.t, "alpha": case.alpha}
+
+
 def numbers(text: str, case: Case, orbit: Orbit | None = None) -> Json:
-    """The numbers of a case, and of an orbit, by their names in formulas of words.toml."""
-    named = {"d": case.d, "dp": case.d_out, "a": case.a, "t": case.t, "alpha": case.alpha}
+    """The numbers of a case, and of an orbit, by their names in a formula of words.toml."""
+    named = sizes(case)
     if orbit is not None:
         named |= zip("rsm", orbit, strict=True)
     if "D" in conditions.names(text):
@@ -114,7 +119,7 @@ def predicted(words: Words, case: Case, *orbit: Orbit) -> Any:
 
 def failing_hypothesis(words: Words, case: Case) -> str | None:
     """The words for the first hypothesis of a statement that fails in a case; None if all hold."""
-    return next(iter(WORDS.failing(words.assumes, numbers("", case))), None)
+    return next(iter(WORDS.failing(words.assumes, sizes(case))), None)
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
