@@ -3,13 +3,16 @@
 import flint
 import pytest
 
+from m2bridge.checker import algebra
 from m2bridge.checker.algebra import (
     groebner_basis,
     hilbert_series,
     is_cohen_macaulay,
+    is_in,
     leading_monomials,
     ring,
 )
+from m2bridge.errors import TooExpensiveError
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,23 @@ def test_cohen_macaulay_is_seen_from_every_dimension_of_the_restriction(
     series = hilbert_series(leading_monomials(basis), 3)
     assert series == (numerator, 1)
     assert is_cohen_macaulay(polynomials, series, 3) is expected
+
+
+def test_nothing_but_zero_is_in_the_zero_ideal() -> None:
+    context = ring(2)
+    x, _ = context.gens()
+    of_zero = groebner_basis([], context)
+    assert is_in(context.constant(0), of_zero)
+    assert not is_in(x, of_zero)
+    assert not is_in(context.constant(1), groebner_basis([x], context))
+    assert is_in(x**2, groebner_basis([x], context))
+
+
+def test_a_basis_that_is_not_finished_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    context = ring(2)
+    x, y = context.gens()
+    polynomials = [x**2 * y - 1, x * y**2 - x]
+    assert len(groebner_basis(polynomials, context)) > 0
+    monkeypatch.setattr(algebra, "LIMITS", (2, 100, 100))
+    with pytest.raises(TooExpensiveError, match="not decided"):
+        groebner_basis(polynomials, context)
