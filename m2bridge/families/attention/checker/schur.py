@@ -46,9 +46,10 @@ def symmetric_dimension(size: int, n: int) -> int:
 
 def hook_dimension(size: int, n: int, legs: int) -> int:
     """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1, by Pieri's rule S_(n−i) ⊗ Λ^i =
-    S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)); zero where there is no such hook, for legs ≥ n, where the sum
-    is over the whole Koszul complex.
+    S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)); zero where there is no such hook.
     """
+    if legs >= n:
+        return 0
     total = 0
     for i in range(legs + 1):
         total += (-1) ** (legs - i) * symmetric_dimension(size, n - i) * comb(size, i)
