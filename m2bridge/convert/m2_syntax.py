@@ -221,21 +221,17 @@ def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     """The function that writes coefficients of a domain of SymPy as code; elements of GF(p) as the
     integers nearest to 0 that stand for them, as in Macaulay2.
     """
-    # An extension field is either an algebraic extension or QQ(a, b).
-    if isinstance(domain, ExtensionDomain | FractionField):
-        return _extension_writer(extension_field_of(domain))
-    if domain.is_FiniteField:
+    if domain.is_FiniteField:  # GF(p)
         return lambda value: str(domain.to_int(value))
-    # QQ or ZZ
-    return rational
-
-
-def _extension_writer(field: ExtensionField) -> Callable[[Any], str]:
-    """The function that writes elements of an extension field as code, in parentheses."""
+    if not isinstance(domain, ExtensionDomain | FractionField):  # QQ or ZZ
+        return rational
+    field = extension_field_of(domain)  # an algebraic extension or QQ(a, b)
     names = all_to_macaulay2(field.names)
 
     def write(value: Any) -> str:
-        """The polynomial, or fraction of two, in the generators that an element is."""
+        """The polynomial, or fraction of two, in the generators that an element is, in
+        parentheses.
+        """
         numerator, denominator = field.parts(value)
         text = f"({polynomial(numerator, names)})"
         if denominator == 1:

@@ -360,14 +360,11 @@ class PolynomialParser:
                 advice = "write a blank between signs, or ' -- ' before a comment"
                 raise _refusal(f"{message}: {advice}", self.text, begin)
         if kind in ("integer", "decimal") and _SCIENTIFIC.match(self.text, end):
-            self.refuse_scientific(begin)
+            number = self.text[begin : begin + 12].split()[0]
+            message = f"'{number}' could be a number with an exponent, or a product with a variable"
+            advice = "write 10^3 or 1/10^3, or * between factors"
+            raise _refusal(f"{message}: {advice}", self.text, begin)
         return end
-
-    def refuse_scientific(self, begin: int) -> NoReturn:
-        """Refuse a number such as 2e-3, which begins at this position and could be a product."""
-        number = self.text[begin : begin + 12].split()[0]
-        message = f"'{number}' could be a number with an exponent, or a product with a variable"
-        raise _refusal(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
 
     def read_name(self, begin: int, end: int) -> int:
         """Read a name with its index, whose letters up to the first accent that is a character of
@@ -590,7 +587,14 @@ class PolynomialParser:
         if token != "(":
             description = f"'{token}'" if token else "the end"
             self.fail(f"expected a number, a name or '(', found {description}", start)
-        return self.sum_in_parentheses(start)
+        self.depth += 1
+        if self.depth > MAX_PARENTHESIS_DEPTH:
+            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
+        sum_inside = self.sum()
+        if not self.sign(")"):
+            self.fail("expected ')'")
+        self.depth -= 1
+        return sum_inside
 
     def variable(self, name: str, place: int) -> PolyElement:
         """The variable of the ring with this name, which is the token at ``place``."""
@@ -605,19 +609,6 @@ class PolynomialParser:
                 advice = f"; write {'*'.join(name):.60} for the product"
             self.fail(f"unknown name '{name:.60}'; known are {known_names}{advice}", place)
         return variable
-
-    def sum_in_parentheses(self, begin: int) -> PolyElement:
-        """A sum, and the parenthesis that closes it; the one that opens it, at ``begin``, is read
-        already.
-        """
-        self.depth += 1
-        if self.depth > MAX_PARENTHESIS_DEPTH:
-            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", begin)
-        sum_inside = self.sum()
-        if not self.sign(")"):
-            self.fail("expected ')'")
-        self.depth -= 1
-        return sum_inside
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next, and return it; otherwise ``""``."""

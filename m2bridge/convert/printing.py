@@ -64,7 +64,8 @@ def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str
     with others once, not in every polynomial.
     """
     monomials = {monomial for polynomial in polynomials for monomial, _ in polynomial}
-    ordered = sorted(monomials, key=_key_of_monomial)  # the largest first
+    # the largest first: by degree, then from the last variable on
+    ordered = sorted(monomials, key=lambda monomial: (-len(monomial), monomial[::-1]))
     factors = [_monomial_text(monomial, names) for monomial in ordered]
     place = {monomial: i for i, monomial in enumerate(ordered)}
     sign_and_number = cache(_sign_and_number)  # the same few coefficients recur
@@ -77,11 +78,6 @@ def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str
         leading_sign = "-" if text.startswith(" - ") else ""
         texts.append(leading_sign + text[3:] if text else "0")
     return texts
-
-
-def _key_of_monomial(monomial: Monomial) -> tuple[int, Monomial]:
-    """The key by which monomials are sorted in a text."""
-    return -len(monomial), monomial[::-1]
 
 
 def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
