@@ -33,27 +33,39 @@ from m2bridge.cli.common import Commands
 from m2bridge.families.registry import families
 from m2bridge.results.sheet import line as on_one_line, shortened, visible_lines
 
+# By who asks; each command with a sentence that fits on a line of 80 characters.
 SECTIONS = {
-    "Compute": (
-        computing.dimension_command,
-        computing.closure_command,
-        computing.singular_locus_command,
-        computing.polar_degrees_command,
-        computing.ed_degree_command,
-        computing.critical_points_command,
-        computing.implicitize_command,
-        ideals.ideal_command,
-    ),
-    "Decide": (deciding.cross_check_command, deciding.membership_command, showing.weights_command),
-    "Certify and verify": (certifying.certify_command, certifying.verify_command),
-    "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
-    "Run Macaulay2, and about this program": (
-        bridge.run_command,
-        bridge.script_command,
-        mcp.mcp_command,
-        doctor.doctor_command,
-        bridge.cite_command,
-    ),
+    "Ideals and polynomial maps": {
+        ideals.ideal_command: "Compute dimension, radical, decomposition … of an ideal.",
+        computing.implicitize_command: "Compute the closure of the image of a map in a file.",
+        computing.dimension_command: "Compute the dimension of a closure, by several methods.",
+        computing.closure_command: "Compute the equations and invariants of a closure.",
+        computing.singular_locus_command: "Compute the singular locus of a closure or a variety.",
+        computing.polar_degrees_command: "Compute the polar degrees of a closure or a variety.",
+        computing.ed_degree_command: "Count the critical points of a distance on a variety.",
+    },
+    "Attention and statements about it": {
+        deciding.cross_check_command: "Decide statements for one case, or for all sizes.",
+        deciding.membership_command: "Decide whether a function is in the neuromanifold.",
+        computing.critical_points_command: "Find where training on given data stops.",
+        showing.figure_group: "Draw figures of the paper and other pictures.",
+    },
+    "Certificates": {
+        certifying.certify_command: "Certify the cases of a grid, into a folder.",
+        certifying.verify_command: "Verify certificates, without Macaulay2.",
+        showing.report_command: "Show a table of a folder of certificates.",
+        showing.atlas_command: "Write a folder of HTML pages, one for each case.",
+    },
+    "Trained weights": {
+        showing.weights_command: "Analyse a checkpoint: ranks, symmetries, distances."
+    },
+    "Macaulay2 and this program": {
+        bridge.run_command: "Run Macaulay2 code.",
+        bridge.script_command: "Print the Macaulay2 program of a computation.",
+        mcp.mcp_command: "Serve commands as tools for assistants.",
+        doctor.doctor_command: "Show which Macaulay2 is used, and what is installed.",
+        bridge.cite_command: "Print how to cite m2bridge and its sources.",
+    },
 }
 COMMANDS: tuple[click.Command, ...] = tuple(chain(*SECTIONS.values()))
 

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -60,12 +60,12 @@ def explicit_options(context: click.Context) -> set[str]:
 
 
 class Commands(click.Group):
-    """A group whose help lists its commands in sections, by title, with untruncated summaries."""
+    """A group whose help lists its commands in sections, by title, with a summary of each."""
 
     def __init__(
         self,
         *args: Any,
-        sections: Mapping[str, Sequence[click.Command]] | None = None,
+        sections: Mapping[str, Mapping[click.Command, str]] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -78,10 +78,12 @@ class Commands(click.Group):
         sections = self.sections
         if not sections:
             named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
-            sections = {"Commands": list(filter(None, named))}
+            # the first sentence of the help, of at most 1000 characters: untruncated
+            sections = {
+                "Commands": {one: one.get_short_help_str(1000) for one in named if one is not None}
+            }
         for title, commands in sections.items():
-            # the name and the summary of each command, of at most 1000 characters: untruncated
-            lines = [(command.name or "", command.get_short_help_str(1000)) for command in commands]
+            lines = [(command.name or "", summary) for command, summary in commands.items()]
             with formatter.section(title):
                 formatter.write_dl(lines)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -32,7 +33,7 @@ from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families.registry import DEFAULT_FAMILY, family
+from m2bridge.families.registry import DEFAULT_FAMILY, families, family
 from m2bridge.limits import importing
 from m2bridge.reading import exists
 from m2bridge.statements.statement import statements_named
@@ -107,7 +108,14 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     try:
         return list(statements_named(statements, statement))
     except InvalidCaseError as reason:
-        raise click.BadParameter(reason.message, param_hint="'STATEMENT'") from None
+        message = reason.message
+    loaded, _ = families()  # without those that cannot be loaded
+    for other_name, other in loaded.items():
+        with suppress(InvalidCaseError):
+            statements_named(other.statements(), statement)
+            message = f"'{statement:.60}' is about {other.title}: give --family {other_name}"
+            break
+    raise click.BadParameter(message, param_hint="'STATEMENT'")
 
 
 def _cross_check_all_sizes(

@@ -93,7 +93,7 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
             rows = []
             for finding in block.rows:
                 verdict = finding.verdict.replace("_", " ").lower()
-                reasons = "; ".join(map(latex, finding.grounds))
+                reasons = "; ".join(map(latex, [*finding.grounds, *finding.remarks]))
                 rows.append([latex(finding.name), latex(verdict), reasons])
             yield from _table(header, rows, _column_specification(_FINDINGS), caption="")
         case Picture():  # an SVG, which LaTeX cannot read

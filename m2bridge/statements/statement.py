@@ -15,6 +15,7 @@ what families make, also families of other packages.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.base import Decision
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import name_with_part, value_text
+from m2bridge.results.sheet import value_text
 
 M = TypeVar("M")  # a model
 O = TypeVar("O")  # an orbit
@@ -300,16 +301,18 @@ def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement,
 def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statement, ...]:
     """Return the statements with this key or name, and the statements that follow from them.
 
-    The name of a statement is its key and part, as results and reports write it; ``all`` names all
-    statements that need no separate computation.
+    The name of a statement is its key and part, as results and reports write it, or as people do:
+    ``3.4 (iii)``, ``3.4iii``, ``Theorem 3.4``. ``all`` names all statements that need no separate
+    computation.
     """
     all_statements = tuple(statements)
     if name == ALL_STATEMENTS:
         return sharing_one_observation(all_statements)
     chosen = []
+    spelled = _plain_name(name)
     for statement in all_statements:
-        own_names = (statement.key, name_with_part(statement.key, statement.part))
-        if name in (*own_names, *statement.follows_from):
+        own_names = (statement.key, statement.key + statement.part, *statement.follows_from)
+        if spelled in map(_plain_name, own_names):
             chosen.append(statement)
     if not chosen:
         # each key once
@@ -317,6 +320,18 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
         key_list = ", ".join((*keys, ALL_STATEMENTS))
         raise InvalidCaseError("statement", f"'{name:.60}' is not one of {key_list}")
     return tuple(chosen)
+
+
+_KIND_OF_STATEMENT = re.compile(
+    r"(theorem|thm\.?|lemma|lem\.?|proposition|prop\.?|corollary|cor\.?|remark|statement)\s+"
+    r"|[()\s]"
+)
+"""What the name of a statement may have in addition: a word before it, brackets and blanks."""
+
+
+def _plain_name(name: str) -> str:
+    """Return a name of a statement without a word for its kind, brackets and blanks."""
+    return _KIND_OF_STATEMENT.sub("", name.lower())
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]

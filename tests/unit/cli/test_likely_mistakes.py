@@ -107,6 +107,7 @@ WORDS = {
     ("ideal", "Poly(x^2 - 1, x, modulus=4294967311)", "degree"): "GF(4294967311) is too large",
     ("report", str(EXAMPLES)): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
+    ("cross-check", "3.8", *CASE): "give --family deep-attention",
     (
         "script",
         "closure",

@@ -942,7 +942,13 @@ def test_statements_are_chosen_by_name() -> None:
     names = [(one.key, one.part) for one in statements_named(about, "3.4")]
     assert ("3.4", "iii") in names
     assert {key for key, _ in names} == {"3.4"}
-    assert [(one.key, one.part) for one in statements_named(about, "3.4 (iii)")] == [("3.4", "iii")]
+    for name in ("3.4 (iii)", "3.4iii", "3.4(iii)", "Theorem 3.4 (iii)", "thm. 3.4 iii"):
+        assert [(one.key, one.part) for one in statements_named(about, name)] == [("3.4", "iii")]
+    assert statements_named(about, "Theorem 3.4") == statements_named(about, "3.4")
+    assert statements_named(about, "lemma a.3") == statements_named(about, "A.3")
+    for name in ("Theorem", "3.4 iiii", "3 4", "34"):
+        with pytest.raises(InvalidCaseError, match="is not one of"):
+            statements_named(about, name)
     assert statements_named(about, "all") == sharing_one_observation(about)
     with pytest.raises(InvalidCaseError, match=r"'9\.9' is not one of 3\.2, 3\.3"):
         cross_check(SingleLayerAttention(3, 3), "9.9")

@@ -395,3 +395,11 @@ def test_the_part_otherwise_is_listed_last() -> None:
 def test_titles_have_articles_and_formulas_have_none() -> None:
     assert with_article("twisted cubic") == "the twisted cubic"
     assert with_article("V(x*w - y*z)") == "V(x*w - y*z)"
+
+
+def test_latex_has_the_witness_of_a_verdict() -> None:
+    finding = Finding(
+        "REFUTED", "3.4 (iii)", "a sentence", ["a reason"], ["witness: A = (1 0; 0 0)"]
+    )
+    written = writers.paper(Sheet("", [Findings([finding])]))
+    assert "a reason; witness: $A = (1\\;0; 0\\;0)$" in written

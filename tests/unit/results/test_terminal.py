@@ -16,7 +16,7 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 from rich.cells import cell_len
 
-from m2bridge.cli.commands import COMMANDS, cli
+from m2bridge.cli.commands import COMMANDS, SECTIONS, cli
 from m2bridge.results.sheet import Facts, Finding, Findings, Polynomials, Sheet, Table
 from m2bridge.results.terminal import written
 
@@ -147,11 +147,14 @@ def test_help_is_whole_in_80_columns(
     assert "..." not in shown.replace("[ARGS]...", "")
 
 
-def test_the_summaries_of_commands_are_whole() -> None:
-    shown = " ".join(CliRunner().invoke(cli, ["--help"], terminal_width=80).output.split())
-    for command in COMMANDS:
-        summary = " ".join(str(command.help).split("\n\n")[0].split())
-        assert f"{command.name} {summary.rstrip('.')}" in shown
+def test_each_command_has_one_line_in_the_help() -> None:
+    lines = CliRunner().invoke(cli, ["--help"], terminal_width=80).output.splitlines()
+    for commands in SECTIONS.values():
+        for command, summary in commands.items():
+            (line,) = [one for one in lines if one.split()[:1] == [command.name]]
+            assert line.split(maxsplit=1)[1] == summary
+            assert summary[0].isupper()
+            assert summary.endswith(".")
 
 
 def completed(*words: str) -> list[str]:
