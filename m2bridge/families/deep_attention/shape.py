@@ -312,9 +312,10 @@ class NetworkSizes(DifferentiableModel):
         """
         # s_{l+1}, s_l, …, s_2 by the recursion; s_1 is not limited by a layer
         from_last_to_second = [self.rank]
+        alphas, entering_ranks = self.alphas, self.entering_ranks
         for k in range(self.layers, 1, -1):
-            spanned = from_last_to_second[-1] + 2 * self.alphas[k - 1]
-            from_last_to_second.append(min(self.entering_ranks[k - 1], spanned))
+            spanned = from_last_to_second[-1] + 2 * alphas[k - 1]
+            from_last_to_second.append(min(entering_ranks[k - 1], spanned))
         return (self.widths[0], *reversed(from_last_to_second))
 
     def gauge_dimension(self) -> int:
