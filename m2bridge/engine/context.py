@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import ParamSpec, TypedDict, TypeVar
+from typing import Any, ParamSpec, TypedDict, TypeVar
 
 from m2bridge.engine.script import Engine
 from m2bridge.errors import InvalidCaseError
@@ -93,13 +93,13 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
     @functools.wraps(function)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         """Call the function within the limit and with the session that the keywords name."""
-        engine = kwargs.pop("engine", None)
-        timeout = kwargs.pop("timeout", None)
+        engine: Any = kwargs.pop("engine", None)
+        timeout: Any = kwargs.pop("timeout", None)
         for name in kwargs:
             if name not in names:  # because of **options the function itself would accept any
                 message = f"{function.__name__}() got an unexpected keyword argument '{name}'"
                 raise TypeError(message)
-        with limited(timeout), using(engine), _logged(function.__qualname__):  # type: ignore[arg-type]
+        with limited(timeout), using(engine), _logged(function.__qualname__):
             return function(*args, **kwargs)
 
     shown = signature.replace(parameters=[*own, *keywords])
