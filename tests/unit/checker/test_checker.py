@@ -507,6 +507,17 @@ def by_index(function: dict[Any, int]) -> list[Any]:
     return sorted(function.items())
 
 
+def test_orbits_without_facts_are_refused_before_any_fibre() -> None:
+    """A short file asks for no long computation, however many orbits it lists."""
+    case = Case(2, 2, 2, 2)
+    facts = observations.observe(2, 2, 2).evidence["orbits"]
+    assert observations.missing_facts({"orbits": facts}, case) is None
+    for wrong in ({}, {"orbit": [1, 1, 0]}, [], None):
+        found = observations.missing_facts({"orbits": [*facts[:-1], wrong]}, case)
+        assert found is not None
+        assert found.place == f"evidence.orbits[{len(facts) - 1}]"
+
+
 def test_an_undecided_verdict_rests_on_no_lemma() -> None:
     (words,) = statements.WORDS.listed("3.3", {})[:1]
     for outcome, lemmas in (("CONFIRMED", 1), ("REFUTED", 1), ("UNDECIDED", 0)):

@@ -279,6 +279,19 @@ def test_planted_numbers_of_generators_are_rejected(changes: dict[str, int]) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("variables", "columns", "rows", "decides"),
+    [(2, 1, 1, 3), (2, 1, 2, 3), (3, 1, 2, 4), (3, 2, 1, 4), (3, 2, 2, 4)],
+)
+def test_degrees_below_the_bound_of_the_theorem_decide_nothing(
+    variables: int, columns: int, rows: int, decides: int
+) -> None:
+    """L + 3, for L = min(max(e, f) − 1, m − 2), though H is h before in all of these but the last."""
+    core = Products(rows=rows, columns=columns, variables=variables, alpha=columns)
+    values, start = core.up_to_sections()
+    assert (len(values) - 1, start) == (decides, 4 if columns == rows == 2 else 0)
+
+
 def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """With sections that are too many H is not h in any degree that is looked at."""
     assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
@@ -310,6 +323,10 @@ def test_too_few_degrees_prove_no_series(last: int) -> None:
     case = {"d": 3, "d_out": 2, "a": 2, "t": 2}
     found = checker.up_to_a_degree(replace(sample, case=case, answer=answer))
     assert isinstance(found, Difference) == (last == 2)
+    if not isinstance(found, Difference):
+        # by as many values of h as the dimension: the last coefficient needs all of them
+        numerator = found.answer["hilbert_series"]["numerator"]
+        assert (numerator[-1], sum(numerator)) == (128, found.answer["degree"])
     assert getattr(found, "place", "") == ("answer.hilbert_series" if last == 2 else "")
 
 
