@@ -434,7 +434,7 @@ class PolynomialParser:
         if token.text == "(" and previous_token.kind == "name" and index:
             name, number = previous_token.text[:60], index[1][:20]
             if name == "sqrt":
-                field = f"QQ[sqrt{number}]/(sqrt{number}^2-{number})"
+                field = f"QQ(sqrt({number}))"
                 return f"; roots are numbers of a field: name {field}, and write sqrt{number}"
             return f"; write {name}_{number} for a variable with an index, or {name}*{number}"
         if token.text == "(" and previous_token.text in _FUNCTIONS:

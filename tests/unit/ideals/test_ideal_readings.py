@@ -107,7 +107,7 @@ def test_declared_names_are_variables() -> None:
         ("x - sqrt2", "'sqrt2' could be the square root of 2"),
         ("x - zeta3", "'zeta3' could be a root of unity of order 3"),
         ("x - zeta_5", "'zeta_5' could be a root of unity of order 5"),
-        (str(x - sqrt(2) * y), "QQ[sqrt2]/(sqrt2^2-2), and write sqrt2"),
+        (str(x - sqrt(2) * y), "name QQ(sqrt(2)), and write sqrt2"),
     ],
 )
 def test_names_of_numbers_are_refused(text: str, meaning: str) -> None:
