@@ -113,8 +113,8 @@ def closure(
     ----------
     case : a model, a PolynomialMap or a mapping ``{"x": expression}``
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     field : CoefficientField or str
         QQ, or a prime field such as ``"GF(7)"``, over which the map is taken.
     coordinates, weights : str, optional
@@ -494,8 +494,8 @@ def image(
     field, strategy, max_degree
         How the closure is computed, as in :func:`m2bridge.maps.closure.closure`.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation, of which the closure has three quarters.
 

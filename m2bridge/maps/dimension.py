@@ -260,8 +260,8 @@ def dimension(
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower
         bound, which is proved to be the dimension where it attains an upper bound, or where a

@@ -200,8 +200,8 @@ def hilbert_function(
     degree : int
         The last degree.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
 

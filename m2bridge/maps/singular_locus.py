@@ -135,8 +135,8 @@ def singular_locus(
     coordinates : str, optional
         The name of the coordinates, for models that offer a choice.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     method : {"auto", "fibres", "orbits", "double-points", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose
         orbits are known and whose fibres decide smoothness. ``orbits``: the Jacobian criterion at

@@ -248,8 +248,8 @@ def slice_surface(
         variables. Those left out are variables of their own. There must be three variables in the
         end.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
     box : (low, high), or a mapping from variable to (low, high)

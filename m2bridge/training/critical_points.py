@@ -358,8 +358,8 @@ def critical_points(
     count_only : bool
         Stop after the number of complex critical points.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
 

@@ -99,8 +99,8 @@ def ed_degree(
         Whether to find the number for a general quadratic form too, and, unless the variety is a
         cone, that of its projective closure.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
     title : str

@@ -89,8 +89,8 @@ def polar_degrees(
     ----------
     case : a model, a PolynomialMap, a mapping ``{"x": expression}`` or an Ideal over QQ
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     method : {"auto", "theorem", "slices", "conormal"}
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
         a general linear space meets the image and a general linear space of hyperplanes is tangent;

@@ -57,8 +57,8 @@ def membership(
     weights : tuple of matrices, optional
         These weights as (A, V) or (K, Q, V).
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
 
     Raises
     ------

@@ -337,8 +337,8 @@ def cross_check_all_sizes(
     statements : sequence of Statement, optional
         At least one of them has a form for all sizes; all that share one observation when left out.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         The limit on time, in seconds; no limit when left out.
 

@@ -292,8 +292,8 @@ def observe(
     ----------
     model : LayerSizes
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         Seconds for the whole computation. Linear algebra comes first, in half of the time; then
         Macaulay2 has the rest.

@@ -220,8 +220,8 @@ def fibres(
     ----------
     model : LayerSizes
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
+        A Macaulay2 to use; without one, the Macaulay2 of the ``with`` block around it, else one
+        that the process shares.
     timeout : float, optional
         The limit on time, in seconds.
     wanted : sequence of Orbit, optional
