@@ -453,6 +453,21 @@ def test_a_mistake_shows_nothing(name: str, planted: Any, monkeypatch: pytest.Mo
     assert not all(limit.limit_outside().values())
 
 
+def test_a_common_factor_of_the_column_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could as well belong to the row: unique factorization says less."""
+    shown = []
+    no_network = limit._no_network
+
+    def with_factor(S: Any, column: Any, row: Any) -> bool:
+        shown.append(no_network(S, column, row))
+        shown.append(no_network(S, [S[1][1] * entry for entry in column], row))
+        return shown[0]
+
+    monkeypatch.setattr(limit, "_no_network", with_factor)
+    limit.limit_outside()
+    assert shown == [True, False]
+
+
 def test_a_function_that_is_a_network_is_no_example() -> None:
     """The column and the row of a network with A_1 skew-symmetric and A_2 of rank one."""
     from m2bridge.checker.algebra import ring
