@@ -180,8 +180,43 @@ def limit_in(args: Sequence[str]) -> float | None:
     return number
 
 
-def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
-    """Return click's parameter for an option of a family; the family itself reads its text."""
+RENAMED = {"norm": "norm-before", "output": "output-matrix", "outputs": "restrict-to"}
+"""Options by their parameters, whose names were too similar to --normalization and --out."""
+
+
+class RenamedOption(click.Option):
+    """An option whose former name is understood, and is in no help, message or completion."""
+
+    def __init__(self, *args: Any, former: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both names."""
+        shown = self.opts
+        self.opts = [*shown, self.former]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+
+def names_of_option(parameter: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the name of the option for a parameter, and the arguments of click if it was renamed.
+
+    The parameter ``as_`` is that of ``--as``.
+    """
+    flag = parameter.strip("_").replace("_", "-")
+    if parameter not in RENAMED:
+        return [f"--{flag}", parameter], {}
+    return [f"--{RENAMED[parameter]}", parameter], {"cls": RenamedOption, "former": f"--{flag}"}
+
+
+def as_parameter(
+    option: CaseOption, several: bool = False, *, is_renamed: bool = False
+) -> click.Parameter:
+    """Return click's parameter for an option of a family; the family itself reads its text.
+
+    ``is_renamed`` is whether it is an option of m2bridge, which may have a new name.
+    """
     if option.positional:
         return click.Argument([option.name])
     sentence = f"{option.help[:1].upper()}{option.help[1:]}."
@@ -190,6 +225,9 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
         more |= {"is_flag": True, "flag_value": "true"}
     if not several:
         more |= {"default": option.default, "show_default": not option.flag}
+    if is_renamed and option.name in RENAMED:
+        names, renaming = names_of_option(option.name)
+        return RenamedOption(names, former=renaming["former"], **more)
     return click.Option([f"--{option.name.strip('_').replace('_', '-')}", option.name], **more)
 
 
@@ -225,12 +263,13 @@ def family_options(command: Command) -> Command:
 
 
 def map_options(command: Command) -> Command:
-    """Give a command the argument ``FILE``, short for ``--map FILE``, and ``--outputs``."""
+    """Give a command the argument ``FILE``, short for ``--map FILE``, and ``--restrict-to``."""
     outputs = (
         "Use only these coordinates of the map, such as x,y; for layered maps they are outputs of"
         " the last layer."
     )
-    command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
+    names, more = names_of_option("outputs")
+    command = click.option(*names, metavar="NAMES", help=outputs, **more)(command)
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
@@ -261,7 +300,7 @@ def family_with_all_sizes(
 
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return its model: of the map in
-    a file, restricted to ``--outputs``, of a family, or of the default family.
+    a file, restricted to some outputs, of a family, or of the default family.
     """
     name = options.pop("family", None)
     file: Path | Text | None = options.pop("file", None)
@@ -282,7 +321,7 @@ def named_case(options: dict[str, Any]) -> Any:
             return model
         return model.restricted_to([output.strip() for output in outputs.split(",")])
     if outputs is not None:
-        raise click.UsageError("--outputs needs a map in a file")
+        raise click.UsageError("--restrict-to needs a map in a file")
     if name is not None:
         return _case_of_family(family(name), options)
     meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}

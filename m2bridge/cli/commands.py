@@ -29,6 +29,7 @@ from m2bridge.cli import (
     mcp,
     show as showing,
 )
+from m2bridge.cli.cases import RENAMED
 from m2bridge.cli.common import Commands
 from m2bridge.families.registry import families
 from m2bridge.results.sheet import line as on_one_line, shortened, visible_lines
@@ -136,7 +137,8 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
     # the option of a parameter such as d_out; the parameter as_ of --as ends with _
-    option = f"--{error.option.rstrip('_').replace('_', '-')}"
+    parameter = error.option
+    option = f"--{RENAMED.get(parameter, parameter.rstrip('_').replace('_', '-'))}"
     # Messages 'must …', and whole clauses, are about the value. Other predicates, such as 'has no
     # effect', have the option itself as their subject.
     is_about_value = error.message.startswith("must ") or not error.is_predicate

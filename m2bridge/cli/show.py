@@ -26,6 +26,7 @@ from m2bridge.cli.cases import (
     family_options,
     limit_in,
     named_case,
+    names_of_option,
 )
 from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
@@ -291,7 +292,9 @@ def _figure_command(figure: Figure) -> click.Command:
     kind = click.Command if figure.of_model is None else ModelPicture
     command = kind(
         figure.name,
-        params=[as_parameter(option) for option in figure.options],
+        params=[
+            as_parameter(option, is_renamed=figure.of_model is None) for option in figure.options
+        ],
         callback=partial(_draw_figure, figure),
         help=f"{figure.title}.",
         short_help=figure.title,
@@ -387,17 +390,17 @@ _TYPES[Path] = click.Path(exists=True, path_type=Path)
 
 def _click_option(option: WeightsOption) -> Callable[[Command], Command]:
     """Return the option of the command ``weights`` that click adds."""
-    flag = option.name.rstrip("_")
     if option.kind is bool:
-        return click.option(f"--{flag}/--no-{flag}", default=None, help=option.help)
+        return click.option(f"--{option.name}/--no-{option.name}", default=None, help=option.help)
+    names, more = names_of_option(option.name)
     return click.option(
-        f"--{flag}",
-        option.name,
+        *names,
         type=click.Choice(option.choices) if option.choices else _TYPES.get(option.kind),
         default=option.default,
         show_default=option.default is not None,
         metavar=option.metavar,
         help=option.help,
+        **more,
     )
 
 
@@ -448,7 +451,9 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     code = show(result, form, clock)
     if arrays is None:
         return code
-    options_text = "--query NAME --key NAME --value NAME, or --stacked NAME (and --output NAME)"
+    options_text = (
+        "--query NAME --key NAME --value NAME, or --stacked NAME (and --output-matrix NAME)"
+    )
     name = visible(file.name)
     click.echo(f"Error: no known tensor names in {name}: give {options_text}", err=True)
     return USAGE

@@ -24,7 +24,7 @@ from m2bridge.cli import (
     macaulay2 as bridge,
     show as showing,
 )
-from m2bridge.cli.cases import CASE_OPTIONS, Text, as_parameter, replace_case_options
+from m2bridge.cli.cases import CASE_OPTIONS, RenamedOption, Text, as_parameter, replace_case_options
 from m2bridge.errors import ConversionError
 from m2bridge.families.registry import family
 from m2bridge.reading import check_readable
@@ -80,7 +80,9 @@ def arguments_of(name: str) -> dict[str, click.Parameter]:
     arguments: dict[str, click.Parameter] = {}
     for param in TOOL_COMMANDS[name].params:
         if param.name not in OMITTED_OPTIONS:
-            argument = param.opts[0].lstrip("-").replace("-", "_")
+            # arguments keep their names where options are renamed
+            option = param.former if isinstance(param, RenamedOption) else param.opts[0]
+            argument = option.lstrip("-").replace("-", "_")
             arguments[argument] = param
     if name == "evaluate":  # the code itself is an argument, not a file with it
         arguments["code"] = arguments.pop("file")

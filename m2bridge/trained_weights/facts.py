@@ -258,7 +258,7 @@ def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
         yield (
             "stationary type",
             "not determined: the theorem on where training stops is about layers without biases and"
-            " norms (--biases ignore --norm none)",
+            " norms (--biases ignore --norm-before none)",
         )
 
 

@@ -12,13 +12,17 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 from flint import arb
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.cases import family_with_all_sizes, value_of
 from m2bridge.cli.common import exit_code, finished
+from m2bridge.cli.compute import closure_command
 from m2bridge.cli.decide import has_decimals, membership_command
+from m2bridge.cli.show import weights_command
+from m2bridge.cli.tool_arguments import arguments_of
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.training.critical_points import _loss_text
 from tests.conftest import Invoke
@@ -752,3 +756,30 @@ def test_a_loss_that_may_be_zero_is_rounded_up(loss: tuple[float, float], words:
     lower, upper = map(arb, loss)
     point: Any = SimpleNamespace(loss_interval=lower.union(upper))
     assert _loss_text(point) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "former", "new", "parameter"),
+    [
+        (weights_command, "--norm", "--norm-before", "norm"),
+        (weights_command, "--output", "--output-matrix", "output"),
+        (closure_command, "--outputs", "--restrict-to", "outputs"),
+    ],
+)
+def test_options_with_similar_names_have_new_ones_and_the_former_are_understood(
+    command: click.Command, former: str, new: str, parameter: str
+) -> None:
+    """--norm and --normalization, and --out, --output and --outputs, were taken for each other."""
+    shown = CliRunner().invoke(command, ["--help"]).output
+    assert f"  {new} " in shown
+    assert f"  {former} " not in shown
+    path = str(EXAMPLES / "weights.npz")
+    for name in (former, new):
+        value = "rms" if parameter == "norm" else "x"
+        context = command.make_context(command.name, [path, name, value])
+        assert context.params[parameter] == value
+
+
+def test_arguments_of_tools_keep_their_names() -> None:
+    assert {"norm", "output"} <= arguments_of("weights").keys()
+    assert "outputs" in arguments_of("closure")

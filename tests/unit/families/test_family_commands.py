@@ -247,7 +247,7 @@ def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
     assert whole | {"seconds": 0} == json.loads(
         run("dimension", "--map", file, "--json").output
     ) | {"seconds": 0}
-    some = json.loads(run("dimension", file, "--outputs", "z", "--json").output)
+    some = json.loads(run("dimension", file, "--restrict-to", "z", "--json").output)
     assert (whole["dimension"], some["dimension"]) == (2, 1)
     layers = tmp_path / "layers.toml"
     layers.write_text(
@@ -259,7 +259,7 @@ def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
     )
     assert (two["dimension"], one["dimension"]) == (4, 2)  # w is a square times a number
     for line, said in {
-        ("dimension", file, "--outputs", "q"): "there is no output 'q'",
+        ("dimension", file, "--restrict-to", "q"): "there is no output 'q'",
         ("dimension", file, "--outputs", "x,x"): "each of them once",
         (
             "dimension",
@@ -269,7 +269,7 @@ def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
             "1",
             "--outputs",
             "x",
-        ): "--outputs needs a map in a file",
+        ): "--restrict-to needs a map in a file",
         ("dimension", file, "--d", "2"): "exclude each other",
         (
             "dimension",

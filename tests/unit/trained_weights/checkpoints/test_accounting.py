@@ -64,7 +64,7 @@ def test_each_array_is_listed_once() -> None:
     without = uses(state, biases="ignore", norm="none", ignore="wh*t")
     assert without["what"] == "ignored arrays: left out as --ignore says"
     assert without["h.0.attn.c_attn.bias"].startswith("biases: left out as --biases says")
-    assert without["h.0.ln_1.weight"].startswith("norms: left out as --norm says")
+    assert without["h.0.ln_1.weight"].startswith("norms: left out as --norm-before says")
 
 
 def test_a_norm_after_a_layer_is_left_out_of_it() -> None:

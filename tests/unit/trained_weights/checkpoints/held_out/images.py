@@ -58,7 +58,7 @@ FILES = {
         | {"layers.0.blocks.0.attn.logit_scale": drawn(HEADS, 1, 1)},
         options={"ignore": "*logit_scale"},
         norm=PRE_LAYER,
-        assumed="--norm none if it stands after it, as in Swin 2",
+        assumed="--norm-before none if it stands after it, as in Swin 2",
     ),
     "BEiT": File(
         state=four(P, f"beit.{hf}attention.", vit, bias=True)
