@@ -26,7 +26,7 @@ from tests.release import (
 )
 
 TAG = f"v{__version__}"
-SERIES = __version__.rpartition(".")[0]
+SERIES = ".".join(__version__.split(".")[:2])
 POLAR = "polar-degrees.json"
 
 
