@@ -17,6 +17,7 @@ from m2bridge.families.attention.all_sizes import (
 from m2bridge.families.attention.all_sizes.base_ideals import COMPARED, ComputedCases, SizeOrbitSets
 from m2bridge.families.attention.all_sizes.checker import (
     fibres as checked_fibres,
+    identities,
     statements as checked,
 )
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
@@ -379,6 +380,45 @@ def test_what_is_about_nothing_is_not_undecided(monkeypatch: pytest.MonkeyPatch)
     compared = checked._compare(words, "boundary")
     assert compared.vacuous.is_equal(checked_fibres.sizes("a = 1 or d = 1"))
     assert compared.unknown.is_equal(checked_fibres.sizes("a >= 2 and d >= 2"))
+
+
+@pytest.mark.parametrize(
+    ("more", "false", "unknown"),
+    [("", "1 = 0", "1 = 0"), (" + d", "1 = 1", "1 = 0"), (" + d - dp", "1 = 0", "1 = 1")],
+)
+def test_numbers_whose_difference_may_be_zero_are_not_known(
+    more: str, false: str, unknown: str
+) -> None:
+    """A difference d − d' is zero for some sizes, and not for others; d for none."""
+    words = next(one for one in checked.STATED if one.observable == "dimension")
+    planted = replace(words, value="d**2 - (d - alpha)**2 + d * dp - 1" + more)
+    compared = checked._compare(planted, "dimension")
+    assert compared.false.is_equal(checked_fibres.sizes(false))
+    assert compared.unknown.is_equal(checked_fibres.sizes(unknown))
+
+
+@pytest.mark.parametrize("bound", ["s <= dp", "s <= d + m - r"])
+def test_the_checker_wants_factors_that_are_not_negative(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: orbits for which d' − s, or the codimension of L + U, can be −1."""
+    assert identities.where_kernels_are_small()
+    planted = checked_fibres.IS_ORBIT.replace(bound, f"{bound} + 1")
+    assert planted != checked_fibres.IS_ORBIT
+    monkeypatch.setattr(checked_fibres, "IS_ORBIT", planted)
+    with pytest.raises(ContradictionError, match="codimensions of orbits"):
+        identities.where_kernels_are_small()
+
+
+def test_the_checker_wants_more_coordinates_than_the_dimension(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: a codimension that is zero for d = 2 and d' = 1, and positive for larger sizes."""
+    identities.check_identities()
+    right = identities._twice_codimension
+    monkeypatch.setattr(identities, "_twice_codimension", lambda d, dp: right(d, dp) * (d + dp - 3))
+    with pytest.raises(ContradictionError, match="an identity behind"):
+        identities.check_identities()
 
 
 def test_a_statement_about_ranks_that_no_weights_have_says_nothing() -> None:
