@@ -4,7 +4,7 @@ Algebra, invariants, components and geometry, in the words of commutative algebr
 one question to Macaulay2 (``program``): ``ask`` runs a program ``templates/ideal_*.m2.j2``, and the
 answer has values by the names that it prints. ``@computation`` applies the options ``engine`` and
 ``timeout`` to all that a method does, so that its body does not use them. Ideals for other programs
-are in ``convertible``; how an ideal is read from what people write stands in ``construct``.
+are in ``interop``; how an ideal is read from what people write stands in ``construct``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from m2bridge.convert.printing import (
 )
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError, check_kind
-from m2bridge.ideals.convertible import ConvertibleIdeal
+from m2bridge.ideals.interop import ConvertibleIdeal
 from m2bridge.ideals.program import (
     are_same_small_ideals,
     ask,

@@ -356,15 +356,6 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 """Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
 
 
-def _bracket_latex(piece: str) -> str:
-    """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial."""
-    if piece.startswith("("):
-        return rf"\left({polynomial_latex(piece[1:-1])}\right)"
-    if piece == _TIMES:
-        return r" \cdot "
-    return piece if piece == "/" else polynomial_latex(piece)
-
-
 def polynomial_latex(text: str) -> str:
     r"""Return a polynomial in LaTeX, in which lines may break at signs and in long terms;
     ValueError if the text is not a polynomial, as with brackets of a function or of a pair.
@@ -375,7 +366,15 @@ def polynomial_latex(text: str) -> str:
     # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. A text with brackets of
     # a function or a pair is left to :func:`terms`, which raises the ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
-        return "".join(map(_bracket_latex, _BRACKETS.split(_with_times(text))))
+        latex_parts = []
+        for piece in _BRACKETS.split(_with_times(text)):
+            if piece.startswith("("):
+                latex_parts.append(rf"\left({polynomial_latex(piece[1:-1])}\right)")
+            elif piece == _TIMES:
+                latex_parts.append(r" \cdot ")
+            else:
+                latex_parts.append(piece if piece == "/" else polynomial_latex(piece))
+        return "".join(latex_parts)
     latex_terms = []
     for sign, factors in terms(text):
         separator = " "

@@ -50,17 +50,15 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
     """Return a Macaulay2 string; all text enters programs in this way, or in comments. It is ASCII,
     with the bytes of UTF-8 escaped, unless ``readable`` keeps printable characters of any alphabet.
     """
-    if readable:
-        return '"' + "".join(map(_readable_character, os.fsdecode(text))) + '"'
-    return f'"{_escape_bytes(os.fsencode(text))}"'
-
-
-def _readable_character(character: str) -> str:
-    """Return a character as it stands inside a readable string of Macaulay2."""
-    # Of ASCII characters :func:`_escape_bytes` keeps the printable ones but quotes and backslashes.
-    if character.isprintable() and not character.isascii():
-        return character
-    return _escape_bytes(character.encode("utf-8", "surrogatepass"))
+    if not readable:
+        return f'"{_escape_bytes(os.fsencode(text))}"'
+    characters = []
+    for character in os.fsdecode(text):
+        # of ASCII characters the printable ones stay, but quotes and backslashes
+        if character.isascii() or not character.isprintable():
+            character = _escape_bytes(character.encode("utf-8", "surrogatepass"))
+        characters.append(character)
+    return f'"{"".join(characters)}"'
 
 
 _ESCAPED_BYTE = re.compile(rb'[^ -~]|["\\]')
@@ -109,18 +107,24 @@ def shortened(text: str, most: int = 600) -> str:
     return f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
-def first_terms(text: str, width: int) -> str:
-    """Return the text of a polynomial, or its first terms and their number if it has more than
-    ``width`` characters: ``x + y …  (5 terms)``.
+def split_terms(text: str, width: int) -> tuple[str, str]:
+    """Return the first terms of a polynomial in at most ``width`` characters, and the number of
+    all, as ``(5 terms)``; the number is empty if these are all.
     """
     if len(text) <= width:
-        return text
+        return text, ""
     # Signs in brackets belong to a coefficient, such as that of (a + 1)*x.
     outside = _with_dots_for_brackets(text)
     end = max(outside.rfind(" + ", 0, width), outside.rfind(" - ", 0, width))
     terms = 1 + outside.count(" + ") + outside.count(" - ")
     # −1 says that no sign is within the width: the first term is too long, and no term is shown.
-    return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
+    return text[: max(end, 0)], f"({plural(terms, 'term')})"
+
+
+def first_terms(text: str, width: int) -> str:
+    """Return :func:`split_terms` as one text: ``x + y …  (5 terms)``."""
+    shown_terms, number = split_terms(text, width)
+    return f"{shown_terms} …  {number}" if number else shown_terms
 
 
 _INNERMOST_BRACKETS = re.compile(r"\([^()]*\)")

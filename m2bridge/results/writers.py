@@ -28,9 +28,9 @@ from m2bridge.results.sheet import (
     Polynomials,
     Sheet,
     Table,
-    first_terms,
     numeric,
     shortened,
+    split_terms,
 )
 
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
@@ -111,25 +111,18 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
         yield rf"{latex(block.caption)}\\*"
     written = 0
     for number, text in enumerate(block.first(most), 1):
+        number_of_terms = ""
         if most is not None:
-            text = first_terms(text, MAX_POLYNOMIAL_CHARS)
-        yield rf"$f_{{{number}}} = {_formula_and_number_of_terms(text)}\\"
+            text, number_of_terms = split_terms(text, MAX_POLYNOMIAL_CHARS)
+        formula = polynomial_latex(text) if text else ""
+        if number_of_terms:  # no term is shown where the first one is too long
+            formula = rf"{formula} + \cdots" if formula else r"\cdots"
+        line = rf"$f_{{{number}}} = {formula}$ {latex(number_of_terms)}"
+        yield rf"{line.rstrip()}\\"
         written = number
     if block.number > written:
         yield rf"\ldots{{}} and {block.number - written} more\\"
     yield r"\end{flushleft}"
-
-
-def _formula_and_number_of_terms(text: str) -> str:
-    r"""Return the end of a line on a polynomial, after ``$f_{1} = ``: its terms in LaTeX, a dollar,
-    and the number of terms if some are left out of ``text``, as ``x^{2} + \cdots$ (5 terms)``.
-    """
-    # After the terms that are shown, first_terms writes the number of all terms.
-    shown_terms, _, number_of_terms = text.partition(" …  ")
-    formula = polynomial_latex(shown_terms) if shown_terms else ""
-    if number_of_terms:  # no term is shown where the first one is too long
-        formula = rf"{formula} + \cdots" if formula else r"\cdots"
-    return f"{formula}$ {latex(number_of_terms)}".rstrip()
 
 
 # The widths of columns as shares of the line.
@@ -314,7 +307,7 @@ def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
     be unfolded; both are empty if the first terms are all, and the last also if the text is very
     long.
     """
-    shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
+    shown_terms, number = split_terms(text, FOLDED_POLYNOMIAL_CHARS)
     all_terms: list[FormulaPart] = []
     if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
         all_terms = list(parts_with_brackets(text))
