@@ -443,7 +443,7 @@ def load_ideal(
     ...     file = Path(folder, "umbrella.txt")
     ...     _ = file.write_text("x^2 - y^2*z")
     ...     print(load_ideal(file)[0])
-    ideal(x**2 - y**2*z) of QQ[x, y, z]
+    ideal(-y**2*z + x**2) of QQ[x, y, z]
     """
     check_flag("plain", plain)
     reader = partial(_ideal_of_text, field=field, plain=plain, variables=variables)
