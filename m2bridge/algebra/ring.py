@@ -46,7 +46,7 @@ from m2bridge.algebra.expressions import (
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField, prime_coefficients
 from m2bridge.algebra.numbers import nearest_to_zero
-from m2bridge.errors import ConversionError, TooLargeError, check_kind
+from m2bridge.errors import ConversionError, TooLargeError, check_kind, class_with_article
 from m2bridge.limits import check_deadline_in
 from m2bridge.system import decimal
 
@@ -411,7 +411,7 @@ def _exact_expression(expression: Any) -> Any:
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
     if isinstance(expression, bool) or not isinstance(expression, Expr | Rational):
         raise ConversionError(
-            f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
+            f"{class_with_article(type(expression))} is not a polynomial: give a SymPy expression"
         )
     return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
 
@@ -513,7 +513,7 @@ def check_ideal(value: object) -> GeneratingSet:
     """Return the value if it is an ideal; else raise ConversionError."""
     if not isinstance(value, GeneratingSet):
         raise ConversionError(
-            f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal"
+            f"{class_with_article(type(value))} is not an ideal: make one by m2bridge.ideal"
         )
     return value
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_JSON_INTEGER_DIGITS, MAX_NUMBER_DIGITS
-from m2bridge.errors import ConversionError, check_kind
+from m2bridge.errors import ConversionError, check_kind, class_with_article
 from m2bridge.limits import MAX_WAIT_SECONDS, check, clock
 from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
@@ -142,7 +142,7 @@ def read_json(
 def read_toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text."""
     if not isinstance(text, str):
-        raise ConversionError(f"not a text, but a {type(text).__name__}")
+        raise ConversionError(f"not a text, but {class_with_article(type(text))}")
     if len(text) > MAX_DOCUMENT_BYTES:
         raise ConversionError(f"larger than {MAX_DOCUMENT_BYTES / 1e6:g} MB")
     if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them

@@ -37,7 +37,7 @@ from m2bridge.convert.polynomial_parser import (
     read_equation,
     read_over_extension,
 )
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, class_with_article
 from m2bridge.system import integer
 
 _NUMBER = re.compile(r"([0-9]+)(?:/([1-9][0-9]*))?")
@@ -120,7 +120,7 @@ def check_polynomial(value: object) -> None:
     """
     if not isinstance(value, _Polynomial):
         advice = "give polynomials, or lists of them; of an ideal, ideal.generators"
-        raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
+        raise ConversionError(f"{class_with_article(type(value))} is not a polynomial: {advice}")
 
 
 def element(ring: PolynomialRing, value: Any) -> PolyElement:

@@ -46,7 +46,7 @@ from m2bridge.convert.short_forms import (
     check_short_forms,
 )
 from m2bridge.convert.toml_files import check_keys, line_of_text, polynomial, strings, table_of
-from m2bridge.errors import ConversionError, check_flag, check_kind, elements
+from m2bridge.errors import ConversionError, check_flag, check_kind, class_with_article, elements
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.ideals.listings import Listing, listing, named_field, plain_listing
@@ -266,7 +266,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     (x**2 - 2/3*y, -x*y)
     """
     if not isinstance(data, Mapping):
-        raise ConversionError(f"not the JSON of a closure, but a {type(data).__name__}")
+        raise ConversionError(f"not the JSON of a closure, but {class_with_article(type(data))}")
     try:
         field_name = data["field"]
         coordinates = data["coordinates"]

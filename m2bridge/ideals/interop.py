@@ -37,7 +37,13 @@ from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.convert.toml_files import strings
-from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError, check_kind
+from m2bridge.errors import (
+    ConversionError,
+    M2BridgeError,
+    MethodUnavailableError,
+    check_kind,
+    class_with_article,
+)
 from m2bridge.ideals import MAX_MRDI_BYTES
 from m2bridge.ideals.listings import named_field
 from m2bridge.system import decimal, integer
@@ -109,7 +115,8 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     data: Any = source
     if not isinstance(source, Mapping):
         if not isinstance(source, (str, PathLike)):
-            raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
+            kind = class_with_article(type(source))
+            raise ConversionError(f"not a path or a mapping, but {kind}")
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         return _read_ideal(data)

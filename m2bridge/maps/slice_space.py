@@ -19,7 +19,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import PolynomialRing, first_names, total_degree
-from m2bridge.errors import ConversionError, InvalidCaseError, check_kind
+from m2bridge.errors import ConversionError, InvalidCaseError, check_kind, class_with_article
 from m2bridge.maps.model import Model, WithoutRealWeights
 
 MAX_INTERVAL_END = 10**100
@@ -81,8 +81,8 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     variables: dict[str, None] = {}  # a set whose elements keep their order
     for name, value in values.items():
         if not isinstance(name, str):  # such as a symbol of SymPy
-            kind = type(name).__name__
-            reason = f"a coordinate is named by text, one of {first_names(names)}, not by a {kind}"
+            kind = class_with_article(type(name))
+            reason = f"a coordinate is named by text, one of {first_names(names)}, not by {kind}"
             raise InvalidCaseError("coordinates", reason)
         if name not in names:
             reason = f"'{name:.60}' is not a coordinate: they are {first_names(names)}"

@@ -522,7 +522,7 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     """
     content = _weights_first(_unpickled_tensors(path))
     if not isinstance(content, dict):
-        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
+        raise ConversionError(f"it holds {class_with_article(type(content))} and no state dict")
     for name, value in flattened(content):
         # Only tensors of PyTorch are taken, as a checkpoint has numbers and texts beside them.
         if hasattr(value, "detach"):

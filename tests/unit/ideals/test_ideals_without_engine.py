@@ -695,7 +695,9 @@ def test_generators_of_results_are_in_order() -> None:
     "given", [None, {"x"}, ideal("x"), sympy.Matrix([[1]]), sympy.Ne(Symbol("x"), 1)], ids=str
 )
 def test_what_is_no_polynomial_is_refused_by_its_name(given: Any) -> None:
-    with pytest.raises(ConversionError, match=f"a {type(given).__name__} is not a polynomial"):
+    article = "an" if isinstance(given, Ideal) else "a"
+    words = f"^{article} {type(given).__name__} is not a polynomial"
+    with pytest.raises(ConversionError, match=words):
         ideal(given)
 
 
