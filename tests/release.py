@@ -215,7 +215,7 @@ def _pythons(root: Path) -> list[str]:
 
 CLASSIFIED = {
     "Operating System": "POSIX :: Linux",  # others once they were run
-    "Development Status": "5 - Production/Stable",
+    "Development Status": "4 - Beta",  # docs/stability.md says what is new
 }
 
 

@@ -114,7 +114,7 @@ def replace(path: Path, old: str, new: str) -> None:
         ("README.md", "--no-deps 'pass", "'pass", "otherwise than by --no-deps"),
         ("pyproject.toml", "<=10.8.11", "<=10.8.12", "does not end with 10.8.11"),
         ("pyproject.toml", ":: Linux", ":: Linux :: X", "and not Operating System"),
-        ("pyproject.toml", "5 - Production/Stable", "4 - Beta", "and not Development Status"),
+        ("pyproject.toml", "4 - Beta", "5 - Production/Stable", "and not Development Status"),
         ("pyproject.toml", '"rich>=13"', '"rich>=99"', "pyproject.toml demands rich>=99"),
         ("pyproject.toml", 'python = ">=3.11"', 'python = ">=3.12"', "does not say 'requires-"),
         (".github/workflows/ci.yml", '["3.12", "3.13"]', '["3.12"]', "the workflow runs 3.11, 3.1"),
