@@ -518,6 +518,17 @@ def test_orbits_without_facts_are_refused_before_any_fibre() -> None:
         assert found.place == f"evidence.orbits[{len(facts) - 1}]"
 
 
+@pytest.mark.parametrize(("case", "last"), [((1, 1), 4), ((2, 1), 4), ((4, 2), 3), ((5, 3), 2)])
+def test_hilbert_functions_of_one_token_are_compared_up_to_a_degree(
+    case: tuple[int, int], last: int
+) -> None:
+    """Up to 4, as far as there are 100 000 monomials: of degree 4 in 4 variables 35."""
+    d, d_out = case
+    candidate = candidates.candidate_of(Case(d, d_out, d, 1), [])
+    assert isinstance(candidate, candidates.Candidate)
+    assert closure._last_degree(candidate) == last
+
+
 def test_an_undecided_verdict_rests_on_no_lemma() -> None:
     (words,) = statements.WORDS.listed("3.3", {})[:1]
     for outcome, lemmas in (("CONFIRMED", 1), ("REFUTED", 1), ("UNDECIDED", 0)):

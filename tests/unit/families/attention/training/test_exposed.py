@@ -136,6 +136,21 @@ def test_the_checker_excludes_by_both_ranks_of_the_functional(
         assert checker._is_excluded_by_factors(kind, head) is excluded
 
 
+@pytest.mark.parametrize(
+    ("ranks", "is_descent"),
+    [((2, 2, 2, 2, 2, 2), False), ((1, 1, 2, 2, 1, 2), True), ((2, 2, 1, 1, 2, 1), True)],
+)
+def test_the_checker_lets_only_factors_below_full_rank_move(
+    ranks: tuple[int, ...], is_descent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted: a functional that is zero neither on A nor on W; a = v = 2."""
+    head = checker.Head(Case(3, 3, 2, 2), has_o=True)
+    at_point = checker.Expansion(checker.Type(*ranks, m=1), head)
+    monkeypatch.setattr(checker.Expansion, "rank_on_a", lambda _: 1)
+    monkeypatch.setattr(checker.Expansion, "rank_on_w", lambda _: 1)
+    assert at_point.is_descent_proved() is is_descent
+
+
 @pytest.mark.parametrize("has_o", [False, True])
 def test_the_hessian_of_the_checker_is_twice_the_quadratic_part(has_o: bool) -> None:
     """xᵀHx is 2ν of the part of degree two in s of φ(weights + s x), for random x."""
