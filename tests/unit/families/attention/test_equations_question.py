@@ -301,6 +301,12 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
 
+@pytest.mark.parametrize(("last", "is_all"), [(2, False), (3, False), (4, True)])
+def test_generators_of_the_last_degree_of_the_bound_are_looked_for(last: int, is_all: bool) -> None:
+    """(2, 2, 2), which is its own core, has generators of degree 2, and of 4, its bound."""
+    assert checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), last) == (0, is_all)
+
+
 @pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 3)])
 def test_generators_are_not_all_before_the_degree_of_minors(d: int, size: int) -> None:
     """The core of (d, 1, 1) has no equations; those of the case are minors of this size at most.
