@@ -192,7 +192,8 @@ def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
         assert whole.method == (
             "fibres and orbits and jacobian" if field == QQ else "orbits and jacobian"
         )
-        assert f"{whole.method} agree" in whole.remarks
+        names = "fibres, orbits and Jacobian" if field == QQ else "orbits and Jacobian"
+        assert f"{names} agree" in whole.remarks
         (component,) = whole.components or ()
         assert (component.orbit, component.dimension, component.degree) == (Orbit(1, 1, 0), 4, 3)
         assert component.ideal is not None
