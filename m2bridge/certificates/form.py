@@ -196,6 +196,7 @@ COMMITS_WITHOUT_TAG = {
     "0.1.0": "0b8981dfdc6212123d1e4084b49d086669701cb9",
     "0.2.0": "5427b3e31ee1aedcb61bfc60c92722924ac07aa9",
     "1.0.0": "2cd807834105f47e370ee48adb4367077a8e89ff",
+    "1.1.0": "89cba341503e5964b0cad25c619e4e534aec33da",
 }
 """The last commits of releases without a tag; later ones have the tag ``v`` with their number."""
 
