@@ -14,7 +14,6 @@ import click
 import pytest
 import yaml
 
-from m2bridge._version import __version__
 from m2bridge.cli.commands import cli
 
 ROOT = Path(__file__).parents[2]
@@ -139,7 +138,7 @@ def test_the_image_has_the_files_that_the_package_is_made_of() -> None:
 
 
 def test_python_and_the_release_are_those_of_the_tests() -> None:
-    """The constraints are of one Python, and the workflow takes this release."""
+    """The constraints are of one Python, and the workflow takes the last release."""
     constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     (python,) = re.findall(r"CPython (3\.\d+) ", constraints)
     (base,) = arguments("FROM")
@@ -148,7 +147,9 @@ def test_python_and_the_release_are_those_of_the_tests() -> None:
     for step in steps():
         options |= step.get("with", {})  # type: ignore[arg-type]
     assert options["python-version"] == python
-    assert options["ref"] == f"v{__version__}"
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    last_release, *_ = re.findall(r"^## ([0-9.]+) \(\d{4}-", changelog, re.MULTILINE)
+    assert options["ref"] == f"v{last_release}"
     (install,) = (step for step in steps() if "constraints.txt" in str(step.get("run")))
     assert install["working-directory"] == options["path"] == "m2bridge"
 
