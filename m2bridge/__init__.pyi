@@ -17,6 +17,7 @@ from .certification.verify import verify
 from .convert.toml_files import load_map, parse_map, read_map
 from .crosscheck.cross_check import CrossCheck, cross_check
 from .crosscheck.verdict import Verdict
+from .decision_boundary.result import Robustness, robustness
 from .engine.script import Engine, Script, Transcript
 from .errors import (
     BatchError,
@@ -141,6 +142,7 @@ __all__ = [
     "PolynomialNetwork",
     "PolynomialRing",
     "ProjectiveScheme",
+    "Robustness",
     "Script",
     "ScriptError",
     "SingleLayerAttention",
@@ -191,6 +193,7 @@ __all__ = [
     "read_model",
     "read_mrdi",
     "read_sage_text",
+    "robustness",
     "run_many",
     "singular_locus",
     "slice_surface",

@@ -18,7 +18,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 DOCS = Path(__file__).parents[1]
 HEAD = re.compile(r"^```\{prf:(?!proof\b)(\w+)\} (.+)\n:label: ([\w-]+)\n", re.MULTILINE)
-LETTER = re.compile(r"([A-Z]): ")
+LETTER = re.compile(r"([A-Z]\d?): ")
 BEFORE_REFERENCES = 5
 """The references of Sphinx are resolved with priority 10."""
 

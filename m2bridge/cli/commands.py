@@ -58,7 +58,8 @@ SECTIONS = {
         showing.atlas_command: "Write a folder of HTML pages, one for each case.",
     },
     "Trained weights": {
-        showing.weights_command: "Analyse a checkpoint: ranks, symmetries, distances."
+        showing.weights_command: "Analyse a checkpoint: ranks, symmetries, distances.",
+        showing.robustness_command: "Prove how far an input is from a decision boundary.",
     },
     "Macaulay2 and this program": {
         bridge.run_command: "Run Macaulay2 code.",

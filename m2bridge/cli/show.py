@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, USAGE, common
+from m2bridge.cli import DONE, UNDECIDED, USAGE, common
 from m2bridge.cli.cases import (
     REACHABLE,
     Command,
@@ -470,3 +470,51 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
         if reason.option in options:
             raise
         raise click.UsageError(f"{file.name}: {reason.message}") from None
+
+
+@click.command(
+    "robustness", epilog="Example: m2bridge robustness examples/classifier.npz --threshold 0.5"
+)
+@common.file_argument()
+@click.option("--pool", metavar="WHICH", help="For w: mean (the default), first, last or an index.")
+@click.option("--bias", type=float, metavar="B", help="The constant b of g. Default: 0.")
+@click.option("--threshold", type=float, metavar="T", help="A threshold, which is b = -T.")
+@click.option("--skip", is_flag=True, help="The layer adds its input.")
+@click.option(
+    "--scores-over",
+    type=click.Choice(["1", "sqrt(a)", "t"]),
+    default="1",
+    show_default=True,
+    help="What scores are divided by.",
+)
+@click.option(
+    "--point",
+    type=common.NewPath(dir_okay=False, path_type=Path),
+    help="Write the nearest input, as the array X, into a .npz or .json file.",
+)
+@common.timeout_option
+@common.form_options
+def robustness_command(
+    file: Path, point: Path | None, timeout: float | None, form: str, **options: Any
+) -> int:
+    """How far the input in FILE is from the decision boundary of a lightning attention layer.
+
+    FILE has the arrays K and Q, or A, V and perhaps O, for one head or with a first axis for heads,
+    the input X (d×t), and the readout R (d'×t) or w (d' entries). The sign of
+    g(X) = <R, layer(X)> + b decides. The distance is an interval that is proved to contain it.
+    """
+    with common.time_limit(timeout=timeout) as clock, progress(f"distance of {file.name}"):
+        with importing():
+            from m2bridge.decision_boundary.result import robustness
+        if point is not None and point.suffix not in (".npz", ".json"):
+            raise InvalidCaseError("point", f"{visible(point.name)} is no .npz or .json file")
+        with _name_file_in_mistakes(file, options):
+            result = robustness(file, **options)
+    code = show(result, form, clock)
+    if point is not None and result.nearest is None:
+        click.echo("Error: no point of the boundary was found; no file is written", err=True)
+        return UNDECIDED
+    if point is not None:
+        save(result.nearest_as_file(point.suffix), point)
+        common.report_file_written(point)
+    return code

@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], int, str]] = {
         "in the neuromanifold",
     ),
     "weights": (BLOCKS, 0, "proved"),
+    "robustness": ((str(ROOT / "examples" / "classifier.npz"), "--bias", "-0.5"), 0, "proved"),
     "certify": (
         (*ONE_TOKEN, "--check", "3.3", "--executor", "serial", "--out", "OUT"),
         0,

@@ -48,6 +48,7 @@ from m2bridge import (
     observe,
     orbit_diagram,
     polar_degrees,
+    robustness,
     singular_locus,
     slice_surface,
     tasks,
@@ -194,6 +195,9 @@ RUN = {
     "V": numpy.ones((3, 1, 2)),
 }
 
+LINE = {"A": [[1]], "V": [[1]], "w": [1], "X": [[3]]}
+"""A layer of one number."""
+
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "AllClosures": lambda: closures_of_all_sizes(CORES[:1]),
     "AllSizes": cross_check_all_sizes,
@@ -213,6 +217,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "Membership": lambda: membership(MODEL, {"c_1_1_1_2": 1}),
     "OrbitDiagram": lambda: orbit_diagram(MODEL),
     "PolarDegrees": lambda: polar_degrees(CUBIC),
+    "Robustness": lambda: robustness(LINE, bias=-8),
     "SingularLocus": lambda: singular_locus(MODEL, ideals=True),
     "SliceSurface": lambda: slice_surface(UMBRELLA, fineness=4),
     "TrainingRun": lambda: training_run(RUN),

@@ -36,6 +36,7 @@ from m2bridge import (
     observe,
     orbit_diagram,
     polar_degrees,
+    robustness,
     singular_locus,
     slice_surface,
     weights,
@@ -108,6 +109,9 @@ def of_degrees() -> Said:
 def of_weights() -> Said:
     yield membership(LAYER, {"c_1_1_1_2": 1}), True, "the fibre"
     yield membership(LAYER, {}), True, "the zero function"
+    line = {"A": [[1]], "V": [[1]], "w": [1]}
+    yield robustness(line | {"X": [[3]]}, threshold=8), True, "Theorem R4, 2"
+    yield robustness(line | {"X": [[-3]]}, threshold=8), False, "Theorem R4, 1"
     found = weights(K=[[1, 0, 2]], Q=[[0, 1, 1]], V=[[1, 1, 0], [2, 2, 0]])
     yield found, True, "exact ranks"
     yield replace(found, assumed=("norms are RMSNorm",)), True, "assuming that norms are RMSNorm"
@@ -149,7 +153,7 @@ EXAMPLES = {
         "SliceSurface": {None},
     },
     of_degrees: {"PolarDegrees": {True, False}, "EDDegree": {False}, "CriticalPoints": {False}},
-    of_weights: {"Membership": {True}, "Weights": {True, False}},
+    of_weights: {"Membership": {True}, "Weights": {True, False}, "Robustness": {True, False}},
     of_verdicts: {
         "CrossCheck": {True, False, None},
         "DeepAttentionAllSizes": {True, False},

@@ -634,7 +634,7 @@ IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sag
 AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError WrongAnswerError Weights weights Store Task tasks
-CriticalPoints critical_points EDDegree ed_degree
+CriticalPoints critical_points EDDegree ed_degree Robustness robustness
 BatchError EngineError EngineNotFoundError EngineVersionError MethodUnavailableError
 load_ideal load_map load_model parse_ideal parse_map parse_model
 """

@@ -1,0 +1,322 @@
+"""The function ``robustness``: the distance of an input to the boundary, as an interval."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+from io import BytesIO
+from math import inf, isfinite
+from numbers import Real
+from typing import Any
+
+import flint
+import numpy
+
+from m2bridge.algebra.intervals import FloatInterval, digits_text, ends, float_bounds
+from m2bridge.decision_boundary.balls import Floats, working_precision
+from m2bridge.decision_boundary.boundary import (
+    BoundaryProblem,
+    Units,
+    has_cubic_part,
+    is_on_boundary,
+    rational,
+    scaled,
+)
+from m2bridge.decision_boundary.nearest import distance_to
+from m2bridge.decision_boundary.reading import LayerSource, ScoresOver, read_problem
+from m2bridge.errors import InvalidCaseError, TooLargeError, check_choice, check_flag, check_kind
+from m2bridge.limits import limited
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Facts, Sheet, in_brackets, plural
+
+PRECISION = 128
+"""The binary digits of the middles of balls."""
+
+DIGITS_OF_VALUE = 64
+"""The binary digits of g(U) that are to be known."""
+
+MOST = sys.float_info.max
+
+FEW_DIGITS, MAX_DIGITS = 6, 15
+"""The digits of the ends of an interval in the text, and the most of a distance."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Robustness(Result):
+    """How far an input is from the decision boundary of a layer with a linear readout.
+
+    Attributes
+    ----------
+    value : tuple of two floats
+        Numbers below and above g(X).
+    sign : int
+        The sign of g(X): the side on which the input is; 0 on the boundary.
+    distance : tuple of two floats, or None
+        Numbers below and above the Euclidean distance of the input to the boundary, the upper one ∞
+        if no point of the boundary was found; ``None`` if there is no boundary.
+    is_proved : bool
+        Whether the nearest point is proved to be where it was found. The distance is proved to lie
+        in the interval in either case.
+    because : str
+        The theorem behind this, of docs/robustness.md.
+    nearest : array of floats, or None
+        The input that was found on the other side of the boundary, d×t.
+    sizes : tuple of int
+        d, d', t and the number of heads.
+    directions : int
+        The dimension of the space of token directions that count (Theorem R1).
+
+    Examples
+    --------
+    >>> layer = {"K": [[1, 0]], "Q": [[0, 1]], "V": [[1, 1]], "X": [[1, 2], [0, 1]], "w": [1]}
+    >>> found = robustness(layer, bias=-3)
+    >>> found.sign, found.is_proved, round(found.distance[0], 6)
+    (1, True, 0.078512)
+    """
+
+    value: FloatInterval
+    sign: int
+    distance: FloatInterval | None
+    is_proved: bool
+    because: str
+    nearest: Floats | None
+    sizes: tuple[int, int, int, int]
+    directions: int
+    seconds: float
+
+    @property
+    def case(self) -> dict[str, int]:
+        """The sizes, by their names."""
+        return dict(zip(("d", "d_out", "t", "heads"), self.sizes, strict=True))
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "distance", "is_proved")
+
+    def to_sheet(self) -> Sheet:
+        """The value, the distance, and what is proved of it."""
+        d, d_out, t, heads = self.sizes
+        side = {-1: "negative", 0: "zero: the input is on the boundary", 1: "positive"}[self.sign]
+        facts: list[tuple[str, object]] = [("value", f"{_digits(self.value)}, {side}")]
+        if self.distance is None:
+            facts.append(("distance", "there is no boundary"))
+        else:
+            facts.append(("distance", _digits(self.distance)))
+        proved = "proved" if self.is_proved else "not proved"
+        facts += [
+            ("nearest point", f"{proved}: {self.because}"),
+            ("directions", f"{self.directions} of {d} count"),
+            ("computed by", f"local search, and balls of FLINT, {self.seconds:.1f} s"),
+        ]
+        layer = f"{plural(heads, 'head')}, d = {d}, d' = {d_out}, {plural(t, 'token')}"
+        return Sheet(f"Distance to the decision boundary: {layer}", [Facts(facts)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers for ``json.dumps``; ∞ is ``None``."""
+        distance = None if self.distance is None else [_number(x) for x in self.distance]
+        return result_json(self.case, "RR", None, self.seconds) | {
+            "value": list(self.value),
+            "sign": self.sign,
+            "distance": [None, None] if distance is None else distance,
+            "is_proved": self.is_proved,
+            "because": self.because,
+            "critical_points": None,
+            "real_critical_points": None,
+            "reduced_to": self.directions,
+            "nearest": None if self.nearest is None else self.nearest.tolist(),
+        }
+
+    def nearest_as_file(self, suffix: str) -> bytes:
+        """The nearest input as the array X in the contents of a file, ``.npz`` or ``.json``."""
+        assert self.nearest is not None
+        if suffix == ".json":
+            return json.dumps({"X": self.nearest.tolist()}).encode()
+        contents = BytesIO()
+        numpy.savez(contents, X=self.nearest)
+        return contents.getvalue()
+
+    def to_macaulay2(self) -> str:
+        """The distance as an interval of Macaulay2."""
+        if self.distance is None or not isfinite(self.distance[1]):
+            return "-- no distance is known"
+        low, high = self.distance
+        return f"distance = interval({low!r}, {high!r})"
+
+
+def _digits(interval: FloatInterval) -> str:
+    """An interval in as many digits as it proves; its ends, where these are few."""
+    low, high = interval
+    below = Context(prec=FEW_DIGITS, rounding=ROUND_FLOOR).create_decimal(low)
+    if not isfinite(high):
+        return f"at least {below.normalize()}"
+    if high - low > 10**-FEW_DIGITS * max(abs(low), abs(high)):
+        above = Context(prec=FEW_DIGITS, rounding=ROUND_CEILING).create_decimal(high)
+        return f"between {below} and {above}"
+    return digits_text((Fraction(low), Fraction(high)), MAX_DIGITS)
+
+
+def _number(x: float) -> float | None:
+    return x if isfinite(x) else None
+
+
+def robustness(
+    source: LayerSource,
+    *,
+    pool: str | None = None,
+    bias: float | None = None,
+    threshold: float | None = None,
+    skip: bool = False,
+    scores_over: ScoresOver = "1",
+    timeout: float | None = None,
+) -> Robustness:
+    """The Euclidean distance of an input X to the boundary g = 0 of a lightning attention layer.
+
+    The layer φ(X) = Σ_h O_h V_h X Xᵀ K_hᵀQ_h X, with X added by a skip connection, decides by the
+    sign of g(X) = ⟨R, φ(X)⟩ + b.
+
+    Parameters
+    ----------
+    source : str, Path or mapping
+        A file, or a dictionary, with the arrays K and Q (a×d) or A (d×d), V (v×d) and perhaps O
+        (d'×v), with a first axis for heads or without, the input X (d×t), and the readout R (d'×t)
+        or w (d' entries). Floating-point numbers are taken exactly.
+    pool : str, optional
+        For w: R = w γᵀ, where γ is the ``"mean"`` of the tokens (the default), the ``"first"``, the
+        ``"last"``, or the token of an index, from 0 on.
+    bias, threshold : float, optional
+        b, or −b: give one of them. The default is 0.
+    skip : bool, optional
+        Whether X is added to the output.
+    scores_over : {"1", "sqrt(a)", "t"}, optional
+        What scores are divided by.
+    timeout : float, optional
+        The limit in seconds.
+
+    Raises
+    ------
+    InvalidCaseError
+        For arrays that are missing, unknown, not finite or of a wrong shape.
+    TooLargeError
+        For a readout R of too many entries.
+    TimeLimitError
+        If the limit is reached.
+
+    Notes
+    -----
+    Theorems R1 and R4 of docs/robustness.md. Several heads, and readouts of any rank, are covered
+    by one estimate; its matrices have as many rows as token directions count, times the rank.
+
+    Examples
+    --------
+    The boundary x³ = 8 at distance 1 from x = 3:
+
+    >>> found = robustness({"A": [[1]], "V": [[1]], "X": [[3]], "w": [1]}, threshold=8)
+    >>> [round(end, 9) for end in found.distance]
+    [1.0, 1.0]
+    """
+    check_choice("scores_over", scores_over, ScoresOver)
+    check_flag("skip", skip)
+    check_kind("pool", pool, (str, type(None)), "mean, last, first, or an index, as text")
+    if bias is not None and threshold is not None:
+        raise InvalidCaseError("threshold", "is −bias: give one of them")
+    constant = 0.0 if bias is None else _finite("bias", bias)
+    constant = constant if threshold is None else -_finite("threshold", threshold)
+    with limited(timeout) as running:
+        problem = read_problem(source, pool=pool, bias=constant, skip=skip, scores_over=scores_over)
+        with working_precision(PRECISION):
+            answer = _answer(problem)
+        return Robustness(**answer, sizes=problem.sizes, seconds=running.seconds)
+
+
+def _finite(option: str, number: float) -> float:
+    """A number of an option as a float."""
+    check_kind(option, number, Real, "a number")
+    if not abs(number) <= MOST:
+        raise InvalidCaseError(option, "must be a finite number")
+    if float(number) != number:
+        raise InvalidCaseError(option, f"is {number}, and no float is equal to it")
+    return float(number)
+
+
+def _answer(problem: BoundaryProblem) -> dict[str, Any]:
+    """The fields of the result that are computed."""
+    if not problem.heads or not problem.W.any() or not has_cubic_part(problem):
+        return _without_cubic_part(problem)
+    units = problem.in_units()
+    value, precision = _value(problem, units)
+    known = {"value": _floats_around(value, units.value), "directions": 0}
+    if value.contains(0):
+        if not is_on_boundary(problem):
+            raise TooLargeError("the sign of g(X) is not decided by 4096 digits: scale the input")
+        return known | _on_the_boundary(problem)
+    sign = 1 if value > 0 else -1
+    with working_precision(precision):
+        found = distance_to(problem, units, sign)
+    low, _ = _floats_around(found.lower, units.size)
+    high = inf if found.upper is None else _floats_around(found.upper, units.size)[1]
+    nearest = None if found.step is None else problem.U + scaled(found.step, units.size)
+    return known | {
+        "sign": sign,
+        "distance": (low, high),
+        "is_proved": found.is_proved,
+        "because": found.because,
+        "nearest": nearest,
+        "directions": found.directions,
+    }
+
+
+def _on_the_boundary(problem: BoundaryProblem) -> dict[str, Any]:
+    return {
+        "value": (0.0, 0.0),
+        "sign": 0,
+        "distance": (0.0, 0.0),
+        "is_proved": True,
+        "because": "the input is on the boundary",
+        "nearest": problem.U,
+    }
+
+
+def _without_cubic_part(problem: BoundaryProblem) -> dict[str, Any]:
+    """The fields where heads have no effect: g is affine, or constant."""
+    R = rational(problem.W) * rational(problem.C).transpose() / problem.readout_over
+    U = rational(problem.U)
+    value = flint.fmpq(*problem.bias.as_integer_ratio())
+    square = flint.fmpq(0)
+    if problem.skip:
+        pairs = zip(R.entries(), U.entries(), strict=True)
+        value += sum((x * y for x, y in pairs), flint.fmpq(0))
+        square = sum((x * x for x in R.entries()), flint.fmpq(0))
+    known = {"value": _floats_around(flint.arb(value), 0), "directions": 0}
+    if value == 0:
+        return known | _on_the_boundary(problem)
+    known["sign"] = 1 if value > 0 else -1
+    if square == 0:
+        because = "g is constant: there is no boundary"
+        return known | {"distance": None, "is_proved": True, "because": because, "nearest": None}
+    distance = abs(flint.arb(value)) / flint.arb(square).sqrt()
+    foot = U - R * (value / square)
+    entries = [float(flint.arb(x).mid()) for x in foot.entries()]
+    return known | {
+        "distance": _floats_around(distance, 0),
+        "is_proved": True,
+        "because": "the boundary is a hyperplane",
+        "nearest": numpy.array(entries).reshape(problem.U.shape),
+    }
+
+
+def _floats_around(number: flint.arb, shift: int) -> FloatInterval:
+    """Floats below and above a number times 2^shift."""
+    return float_bounds(ends(number * flint.arb(2) ** shift))
+
+
+def _value(problem: BoundaryProblem, units: Units) -> tuple[flint.arb, int]:
+    """g(U), and the precision that its first digits need."""
+    for precision in (PRECISION, 512, 4096):
+        with working_precision(precision):
+            boundary = problem.in_balls(units)
+            value = boundary.value(boundary.U)
+        if value.rel_accuracy_bits() >= DIGITS_OF_VALUE:
+            break
+    return value, precision

@@ -1,0 +1,98 @@
+"""Points of the boundary that are near an input, by local search in floats; nothing is proved here.
+
+From X = U + E the next point is the one nearest to U on the hyperplane where the first-order
+expansion of g at X vanishes, or half of the way to it. The fixed points are the critical points.
+The step E is computed, as X may be nearer to U than floats of the size of U are to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+
+from m2bridge.decision_boundary.balls import Floats
+from m2bridge.decision_boundary.boundary import Boundary
+from m2bridge.limits import check_deadline_in
+
+STARTS = (8, 60)
+"""The number of searches, and the number if the first ones find no point."""
+WHOLE_STEPS, STEPS = 60, 400
+"""The number of steps in all, of which in every other search the first are whole."""
+SPREADS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+"""How far from U searches start, in parts of the size of U, or of 1."""
+LARGEST = 1e8
+"""Searches that go farther away have failed; the distance is about 1 in the units of a problem."""
+
+
+def nearest_found(boundary: Boundary) -> Floats | None:
+    """The step from U to the nearest of the critical points that searches from several starts
+    reach; if they reach none, to the nearest boundary point on some lines through U, or None.
+    """
+    first, most = STARTS
+    reached: list[Floats] = []
+    for number, start in enumerate(check_deadline_in(_starts(boundary, most))):
+        if number >= first and reached:
+            break
+        step = descended(boundary, start, whole_steps=0 if number % 2 else WHOLE_STEPS)
+        if step is not None:
+            reached.append(step)
+    if not reached:
+        reached = list(_on_lines(boundary, most))
+    lengths = [float(numpy.linalg.norm(step)) for step in reached]
+    return reached[int(numpy.argmin(lengths))] if reached else None
+
+
+def _starts(boundary: Boundary, number: int) -> Iterator[Floats]:
+    """No step, twice, and random steps."""
+    yield 0 * boundary.U
+    yield 0 * boundary.U
+    random = numpy.random.default_rng(0)
+    size = float(numpy.sqrt((boundary.U**2).mean())) or 1.0
+    for k in range(number - 2):
+        direction = random.normal(size=boundary.U.shape)
+        yield SPREADS[k % len(SPREADS)] * size * direction
+
+
+def descended(boundary: Boundary, step: Floats, whole_steps: int) -> Floats | None:
+    """The step to the critical point that a search reaches, or None if it reaches none."""
+    for number in check_deadline_in(range(STEPS)):
+        X = boundary.U + step
+        better = corrected(step, boundary.value(X), boundary.gradient(X))
+        if better is None:
+            return None
+        change = float(numpy.abs(better - step).max())
+        size = max(1.0, float(numpy.abs(step).max()))
+        step = step + (1.0 if number < whole_steps else 0.5) * (better - step)
+        if not numpy.isfinite(step).all() or size > LARGEST:
+            return None
+        if change < 1e-14 * size:
+            return step
+    return step if change < 1e-8 * size else None
+
+
+def corrected(step: Floats, value: float, gradient: Floats) -> Floats | None:
+    """The shortest step to the hyperplane where the first-order expansion of g vanishes, given g
+    and its gradient behind a step; None if there is no such hyperplane.
+    """
+    square = float((gradient * gradient).sum())
+    if not 0 < square < numpy.inf:
+        return None
+    slope = float((gradient * step).sum())
+    better: Floats = ((slope - value) / square) * gradient
+    return better
+
+
+def _on_lines(boundary: Boundary, number: int) -> Iterator[Floats]:
+    """The shortest step to the boundary on each of some random lines through U, where g is a cubic
+    polynomial.
+    """
+    random = numpy.random.default_rng(1)
+    places = numpy.array([-1.0, 0.0, 1.0, 2.0])
+    for _ in check_deadline_in(range(number)):
+        direction = random.normal(size=boundary.U.shape)
+        values = [boundary.value(boundary.U + place * direction) for place in places]
+        roots = numpy.roots(numpy.polyfit(places, values, 3))
+        real = [root.real for root in roots if abs(root.imag) < 1e-9 * abs(root)]
+        if real:
+            yield min(real, key=abs) * direction
