@@ -6,6 +6,7 @@ for each case. An outcome is a file that says why a question has no certificate.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, UNDECIDED, USAGE, common
+from m2bridge.cli import DONE, REFUTED, UNDECIDED, USAGE, common
 from m2bridge.cli.cases import (
     REACHABLE,
     Command,
@@ -31,8 +32,15 @@ from m2bridge.cli.cases import (
 from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.cli.ideals import ideal_option, read_ideal, refuse_variables
+from m2bridge.convert.bounded_io import read_bytes
 from m2bridge.engine import Session
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.errors import (
+    CertificateError,
+    ConversionError,
+    InvalidCaseError,
+    NotApplicableError,
+    TooExpensiveError,
+)
 from m2bridge.families.registry import DEFAULT_FAMILY, families
 from m2bridge.limits import clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
@@ -492,17 +500,41 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
     type=common.NewPath(dir_okay=False, path_type=Path),
     help="Write the nearest input, as the array X, into a .npz or .json file.",
 )
+@click.option(
+    "--certificate",
+    type=common.NewPath(dir_okay=False, path_type=Path),
+    help="Write a certificate of the distance, as JSON.",
+)
+@click.option("--verify", is_flag=True, help="FILE is such a certificate: say if it is accepted.")
 @common.timeout_option
 @common.form_options
 def robustness_command(
-    file: Path, point: Path | None, timeout: float | None, form: str, **options: Any
+    *,
+    file: Path,
+    point: Path | None,
+    certificate: Path | None,
+    verify: bool,
+    timeout: float | None,
+    form: str,
+    **options: Any,
 ) -> int:
     """How far the input in FILE is from the decision boundary of a lightning attention layer.
 
     FILE has the arrays K and Q, or A, V and perhaps O, for one head or with a first axis for heads,
     the input X (d×t), and the readout R (d'×t) or w (d' entries). The sign of
     g(X) = <R, layer(X)> + b decides. The distance is an interval that is proved to contain it.
+
+    With --verify, FILE is a certificate, which is checked by other formulas. Exit code 0 when it is
+    accepted, 1 when it is rejected, and 3 when it is too large.
     """
+    if verify:
+        explicit = common.explicit_options(click.get_current_context())
+        others = sorted(explicit - {"file", "verify", "timeout", "form"})
+        if others:
+            raise click.UsageError(
+                f"--verify takes no --{others[0].replace('_', '-')}: the certificate says it itself"
+            )
+        return _verify_distance(file, form)
     with common.time_limit(timeout=timeout) as clock, progress(f"distance of {file.name}"):
         with importing():
             from m2bridge.decision_boundary.result import robustness
@@ -515,6 +547,32 @@ def robustness_command(
         click.echo("Error: no point of the boundary was found; no file is written", err=True)
         return UNDECIDED
     if point is not None:
-        save(result.nearest_as_file(point.suffix), point)
+        save(result.nearest_as_file(".npz" if point.suffix == ".npz" else ".json"), point)
         common.report_file_written(point)
+    if certificate is not None:
+        try:
+            text = result.to_certificate()
+        except NotApplicableError as reason:
+            click.echo(f"Error: {reason}", err=True)
+            return UNDECIDED
+        save(text.encode(), certificate)
+        common.report_file_written(certificate)
+    return code
+
+
+def _verify_distance(file: Path, form: str) -> int:
+    """Check a certificate of a distance; print the outcome, and return its exit code."""
+    with importing():
+        from m2bridge.decision_boundary.checker import MOST_BYTES, check_distance
+    outcome, code = "accepted", DONE
+    try:
+        because = check_distance(read_bytes(file, MOST_BYTES))
+    except TooExpensiveError as reason:
+        outcome, code, because = "too-expensive", UNDECIDED, str(reason)
+    except CertificateError as reason:
+        outcome, code, because = "rejected", REFUTED, str(reason)
+    if form == "json":
+        echo_json(json.dumps({"outcome": outcome, "because": because}, ensure_ascii=False))
+    else:
+        click.echo(f"{outcome}: {because}")
     return code

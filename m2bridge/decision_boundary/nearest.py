@@ -45,6 +45,15 @@ SMALLEST_ANGLE = 1e-9
 """Rows are taken for independent if no singular value of them, as unit vectors, is smaller."""
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The multipliers with which Theorem R4 proves what is said of a distance."""
+
+    multipliers: Multipliers
+    part: float | None = None  # ρ/‖Ẽ‖ where X̃ is near the nearest point, at most 2, else None
+    away: tuple[Multipliers, float] | None = None  # in part 3, with κ
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Enclosure:
     """What is proved of the distance in the units of a problem: it lies between two balls."""
@@ -55,6 +64,7 @@ class Enclosure:
     is_proved: bool  # whether the nearest point is proved to be near X̃
     because: str
     directions: int  # n
+    evidence: Evidence | None  # None if nothing is proved of the lower end
 
 
 def distance_to(problem: BoundaryProblem, units: Units, sign: int) -> Enclosure:
@@ -132,20 +142,21 @@ class _Proof:
         """What is proved of the distance; ``whole`` is the boundary in floats on ℝᵈ."""
         reduced_step = nearest_found(self.floats)
         if reduced_step is None:
-            lower = self._free_ball(numpy.inf)
-            return self._result(lower, None, None, "no point of the boundary was found")
+            lower, evidence = self._free_ball(numpy.inf)
+            because = "no point of the boundary was found"
+            return self._result(lower, None, None, because, evidence=evidence)
         step = self._refined(self.space @ reduced_step, whole)
         reduced_step = self.space.T @ step
         upper = self._change_of_sign(step)
         near = self._near(reduced_step)
         if upper is not None and near is not None:
-            lower_bound = self._lower_bound_at(step, reduced_step, near, upper)
-            if lower_bound is not None:
+            bound = self._lower_bound_at(step, reduced_step, near, upper)
+            if bound is not None:
                 because = "Theorem R4, 2" if near.part >= 2 else "Theorem R4, 2 and 3"
-                return self._result(lower_bound, upper, step, because, is_proved=True)
-        lower = self._free_ball(float(numpy.linalg.norm(step)))
+                return self._result(bound[0], upper, step, because, evidence=bound[1])
+        lower, evidence = self._free_ball(float(numpy.linalg.norm(step)))
         because = "bounds by Theorem R4, 1"
-        return self._result(lower, upper, step, because)
+        return self._result(lower, upper, step, because, evidence=evidence)
 
     def _refined(self, step: Floats, whole: Boundary) -> Floats:
         """A step that is corrected by values of g with all digits."""
@@ -164,15 +175,16 @@ class _Proof:
         step: Floats | None,
         because: str,
         *,
-        is_proved: bool = False,
+        evidence: Evidence | None,
     ) -> Enclosure:
         return Enclosure(
             lower=lower,
             upper=upper,
             step=step,
-            is_proved=is_proved,
+            is_proved=evidence is not None and evidence.part is not None,
             because=because,
             directions=self.basis.shape[0],
+            evidence=evidence,
         )
 
     def _change_of_sign(self, step_in_floats: Floats) -> flint.arb | None:
@@ -221,7 +233,7 @@ class _Proof:
 
     def _lower_bound_at(
         self, step_in_floats: Floats, reduced_step: Floats, near: _Near, upper: flint.arb
-    ) -> flint.arb | None:
+    ) -> tuple[flint.arb, Evidence] | None:
         """A proved lower bound for the distance, where X̃ is near the nearest point; None if that
         is not proved. The distance is at most D, which is ``upper``.
         """
@@ -233,21 +245,25 @@ class _Proof:
         radius = near.part * length if near.part < 2 else length + upper
         if not expansion.is_positive(radius, near.multipliers):
             return None
-        if near.part < 2 and not self._nothing_far_from(step, reduced_step, upper, radius):
-            return None
+        away = None
+        if near.part < 2:
+            away = self._nothing_far_from(step, reduced_step, upper, radius)
+            if away is None:
+                return None
         # λ and λ', in the notation above
         smaller = flint.arb(near.multipliers.multiplier)
         larger = smaller / (1 - flint.arb(PART_OF_MULTIPLIER))
         error = self.balls.gradient(X) - (2 * larger) * step
         loss = abs(expansion.value) + inner(error, error) / (4 * (larger - smaller))
         bound = square - loss / larger
-        return root(bound) if bound > 0 else None
+        evidence = Evidence(near.multipliers, near.part, away)
+        return (root(bound), evidence) if bound > 0 else None
 
     def _nothing_far_from(
         self, step: BallMatrix, reduced_step: Floats, upper: flint.arb, radius: flint.arb
-    ) -> bool:
-        """Whether no point of the boundary is proved to be at most D from U and at least the radius
-        from X̃.
+    ) -> tuple[Multipliers, float] | None:
+        """Multipliers, and κ, which prove that no point of the boundary is at most D from U and at
+        least the radius from X̃; None if there is no proof.
         """
         floats = Expansion(self.floats, self.floats.U, numpy.eye(len(reduced_step)))
         most = float(numpy.linalg.norm(reduced_step))
@@ -256,7 +272,7 @@ class _Proof:
         multiplier /= 2 * most
         best, weight = self._search_away(floats, most, away, multiplier, reduced_step)
         if best is None:
-            return False
+            return None
         on_basis = self.basis @ step
         inside = inner(on_basis, BallMatrix((self.basis @ self.basis.T).entries.inv()) @ on_basis)
         outside = flint.arb(0).union(abs(inner(step, step) - inside))
@@ -264,7 +280,7 @@ class _Proof:
         away_in_balls = Away(step, slack, outside, weight)
         balls = Expansion(self.balls, self.balls.U, self.basis)
         value = balls.largest_value(upper, best, away_in_balls)
-        return value is not None and bool(value < 0)
+        return (best, weight) if value is not None and value < 0 else None
 
     def _search_away(
         self, expansion: Expansion, radius: float, away: Away, multiplier: float, step: Floats
@@ -297,12 +313,12 @@ class _Proof:
                 size /= 2
         return (best, weight) if lowest < 0 else (None, 0.0)
 
-    def _free_ball(self, most: float) -> flint.arb:
+    def _free_ball(self, most: float) -> tuple[flint.arb, Evidence | None]:
         """The radius of a ball around U that is proved to have no point of the boundary."""
         floats = Expansion(self.floats, self.floats.U, numpy.eye(len(self.floats.U)))
         slope = float(numpy.linalg.norm(self.floats.gradient(self.floats.U)))
         if most == 0:  # smaller than floats
-            return flint.arb(0)
+            return flint.arb(0), None
         low, high = 0.0, most
         if high == numpy.inf:
             high = max(1.0, float(numpy.linalg.norm(self.floats.U)))
@@ -318,14 +334,14 @@ class _Proof:
             else:
                 low, found = radius, multipliers
         if found is None:
-            return flint.arb(0)
+            return flint.arb(0), None
         balls = Expansion(self.balls, self.balls.U, self.basis)
         for part in (1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 1e-2, 0.1):
             radius_in_balls = flint.arb(low * (1 - part))
             value = balls.largest_value(radius_in_balls, found)
             if value is not None and value < 0:
-                return radius_in_balls
-        return flint.arb(0)
+                return radius_in_balls, Evidence(found)
+        return flint.arb(0), None
 
     def _best_multipliers(
         self, expansion: Expansion, radius: float, slope: float, start: Multipliers | None

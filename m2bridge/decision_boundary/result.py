@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from io import BytesIO
@@ -25,9 +25,17 @@ from m2bridge.decision_boundary.boundary import (
     rational,
     scaled,
 )
+from m2bridge.decision_boundary.certificate import ProvedDistance
 from m2bridge.decision_boundary.nearest import distance_to
 from m2bridge.decision_boundary.reading import LayerSource, ScoresOver, read_problem
-from m2bridge.errors import InvalidCaseError, TooLargeError, check_choice, check_flag, check_kind
+from m2bridge.errors import (
+    InvalidCaseError,
+    NotApplicableError,
+    TooLargeError,
+    check_choice,
+    check_flag,
+    check_kind,
+)
 from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, in_brackets, plural
@@ -86,6 +94,7 @@ class Robustness(Result):
     sizes: tuple[int, int, int, int]
     directions: int
     seconds: float
+    proof_of_bounds: ProvedDistance | None = field(default=None, repr=False)
 
     @property
     def case(self) -> dict[str, int]:
@@ -136,6 +145,18 @@ class Robustness(Result):
         contents = BytesIO()
         numpy.savez(contents, X=self.nearest)
         return contents.getvalue()
+
+    def to_certificate(self) -> str:
+        """Return a certificate of the distance as JSON, which ``check_distance`` accepts; or raise
+        :class:`NotApplicableError` where the distance is 0, the boundary a hyperplane or empty, or
+        nothing is proved.
+        """
+        if self.proof_of_bounds is None or self.distance is None:
+            raise NotApplicableError(
+                f"there is no certificate: {self.because}; one says what Theorem R4 proves of a"
+                " boundary of degree 3"
+            )
+        return self.proof_of_bounds.certificate(self.distance)
 
     def to_macaulay2(self) -> str:
         """The distance as an interval of Macaulay2."""
@@ -257,6 +278,8 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
     low, _ = _floats_around(found.lower, units.size)
     high = inf if found.upper is None else _floats_around(found.upper, units.size)[1]
     nearest = None if found.step is None else problem.U + scaled(found.step, units.size)
+    evidence = found.evidence
+    proved = None if evidence is None else ProvedDistance(problem, units, found.step, evidence)
     return known | {
         "sign": sign,
         "distance": (low, high),
@@ -264,6 +287,7 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
         "because": found.because,
         "nearest": nearest,
         "directions": found.directions,
+        "proof_of_bounds": proved,
     }
 
 

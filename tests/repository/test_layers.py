@@ -130,7 +130,10 @@ def sources() -> list[Path]:
 CHECKER = [
     path
     for path in sources()
-    if re.match(r"checker/|families/(\w+/)+checker(/|\.)", str(path.relative_to(PACKAGE)))
+    if re.match(
+        r"checker/|families/(\w+/)+checker(/|\.)|decision_boundary/checker\.",
+        str(path.relative_to(PACKAGE)),
+    )
 ]
 TRUSTED = re.compile(
     r"flint|islpy|m2bridge\.(errors|_version|system|certificates(\.(form|wording|conditions))?|checker(\..*)?)"
