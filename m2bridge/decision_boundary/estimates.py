@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 from m2bridge.decision_boundary.balls import (
     AnyMatrix,
@@ -108,6 +109,11 @@ class Expansion:
         self.gram = basis @ basis.T
         self.value = boundary.value(X)
         self.heads = [_HeadForms.at(head, boundary, X, basis) for head in boundary.heads]
+        # products with t columns, which no multiplier changes, by pairs of heads
+        pairs = [(head, other) for head in self.heads for other in self.heads]
+        self.products = [
+            (other.AW @ head.AW.T, head.AW @ other.s, head.s.T @ other.s) for head, other in pairs
+        ]
 
     def is_positive(self, radius: AnyNumber, multipliers: Multipliers) -> bool:
         """Whether λ − q is proved to be positive definite for a ball of this radius."""
@@ -186,14 +192,12 @@ class Expansion:
 
         def block(k: int, l: int) -> AnyMatrix:
             form = 0.0 * self.gram
-            for number, head in enumerate(self.heads):
-                for other, inverse_b, inverse_A in zip(self.heads, b_of, A_of, strict=True):
-                    by_b = (head.b.T @ inverse_b)[l, k]
-                    form = form + by_b * (other.AW @ head.AW.T)
-                    mixed = (head.AW @ other.s[:, [l]]) @ (b_of[number][:, [k]].T @ other.A)
-                    form = form + 2 * mixed
-                    by_A = (head.s.T @ other.s)[k, l]
-                    form = form + by_A * (head.A.T @ inverse_A)
+            numbers = product(range(len(self.heads)), repeat=2)
+            for (i, j), (AW_AW, AW_s, s_s) in zip(numbers, self.products, strict=True):
+                head, other = self.heads[i], self.heads[j]
+                form = form + (head.b.T @ b_of[j])[l, k] * AW_AW
+                form = form + 2 * (AW_s[:, [l]] @ (b_of[i][:, [k]].T @ other.A))
+                form = form + s_s[k, l] * (head.A.T @ A_of[j])
             return form
 
         return block

@@ -41,6 +41,9 @@ from m2bridge.limits import check_deadline_in
 PART_OF_MULTIPLIER = 2e-4
 """λ' is λ less this part of it."""
 
+STEPS_OF_BOUND = 12
+"""How often the interval for the radius of a free ball is halved."""
+
 SMALLEST_ANGLE = 1e-9
 """Rows are taken for independent if no singular value of them, as unit vectors, is smaller."""
 
@@ -325,7 +328,7 @@ class _Proof:
         found: Multipliers | None = None
         for number in check_deadline_in(range(50)):
             # more steps where the bound is nearly attained
-            if number >= 20 and low < 0.999 * most:
+            if number >= STEPS_OF_BOUND and low < 0.999 * most:
                 break
             radius = (low + high) / 2
             multipliers = self._best_multipliers(floats, radius, slope, found)
