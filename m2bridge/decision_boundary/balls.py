@@ -16,7 +16,9 @@ import flint
 import numpy
 
 AnyNumber = Any
-"""A float, or a ball (flint.arb)."""
+"""A float, or a ball (flint.arb); for lists of critical points also a rational number, or a
+polynomial over them.
+"""
 AnyMatrix = Any
 """A two-dimensional array of floats, or ``BallMatrix``."""
 Floats = numpy.ndarray[Any, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from io import BytesIO
@@ -26,6 +26,7 @@ from m2bridge.decision_boundary.boundary import (
     scaled,
 )
 from m2bridge.decision_boundary.certificate import ProvedDistance
+from m2bridge.decision_boundary.critical_points import all_critical_points
 from m2bridge.decision_boundary.nearest import distance_to
 from m2bridge.decision_boundary.reading import LayerSource, ScoresOver, read_problem
 from m2bridge.errors import (
@@ -76,6 +77,11 @@ class Robustness(Result):
         d, d', t and the number of heads.
     directions : int
         The dimension of the space of token directions that count (Theorem R1).
+    critical_points : int, or None
+        The number of complex critical points of this input, where they were listed and are all
+        different (Theorem R3).
+    real_critical_points : int, or None
+        The number of real ones, where they were listed.
 
     Examples
     --------
@@ -93,6 +99,8 @@ class Robustness(Result):
     nearest: Floats | None
     sizes: tuple[int, int, int, int]
     directions: int
+    critical_points: int | None = None
+    real_critical_points: int | None = None
     seconds: float
     proof_of_bounds: ProvedDistance | None = field(default=None, repr=False)
 
@@ -117,10 +125,18 @@ class Robustness(Result):
         facts += [
             ("nearest point", f"{proved}: {self.because}"),
             ("directions", f"{self.directions} of {d} count"),
+            *self._facts_of_list(),
             ("computed by", f"local search, and balls of FLINT, {self.seconds:.1f} s"),
         ]
         layer = f"{plural(heads, 'head')}, d = {d}, d' = {d_out}, {plural(t, 'token')}"
         return Sheet(f"Distance to the decision boundary: {layer}", [Facts(facts)])
+
+    def _facts_of_list(self) -> list[tuple[str, object]]:
+        """The numbers of critical points, if they were listed."""
+        if self.real_critical_points is None:
+            return []
+        complex_ones = "" if self.critical_points is None else f"{self.critical_points} complex, "
+        return [("critical points", f"{complex_ones}{self.real_critical_points} real")]
 
     def to_json(self) -> dict[str, Any]:
         """The numbers for ``json.dumps``; ∞ is ``None``."""
@@ -131,8 +147,8 @@ class Robustness(Result):
             "distance": [None, None] if distance is None else distance,
             "is_proved": self.is_proved,
             "because": self.because,
-            "critical_points": None,
-            "real_critical_points": None,
+            "critical_points": self.critical_points,
+            "real_critical_points": self.real_critical_points,
             "reduced_to": self.directions,
             "nearest": None if self.nearest is None else self.nearest.tolist(),
         }
@@ -275,6 +291,20 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
     sign = 1 if value > 0 else -1
     with working_precision(precision):
         found = distance_to(problem, units, sign)
+    listed = None if found.is_proved else all_critical_points(problem, units)
+    if listed is not None:
+        first = listed.distances[0]
+        known["critical_points"] = listed.number
+        known["real_critical_points"] = len(listed.distances)
+        found = replace(
+            found,
+            lower=min(distance.lower() for distance in listed.distances),
+            upper=first,
+            step=listed.nearest,
+            is_proved=True,
+            because="complete list of critical points (Theorem R3)",
+            evidence=None,
+        )
     low, _ = _floats_around(found.lower, units.size)
     high = inf if found.upper is None else _floats_around(found.upper, units.size)[1]
     nearest = None if found.step is None else problem.U + scaled(found.step, units.size)

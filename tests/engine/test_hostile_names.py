@@ -59,6 +59,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
 from m2bridge.convert.bindings import bindings
+from m2bridge.decision_boundary.figure import plane_of_inputs
 from m2bridge.engine import script as programs
 from m2bridge.engine.script import Script
 from m2bridge.errors import ScriptError
@@ -216,6 +217,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "Image": lambda: image(CUBIC),
     "Membership": lambda: membership(MODEL, {"c_1_1_1_2": 1}),
     "OrbitDiagram": lambda: orbit_diagram(MODEL),
+    "PlaneOfInputs": lambda: plane_of_inputs(LINE, bias=-8.0, pixels=2),
     "PolarDegrees": lambda: polar_degrees(CUBIC),
     "Robustness": lambda: robustness(LINE, bias=-8),
     "SingularLocus": lambda: singular_locus(MODEL, ideals=True),
