@@ -322,16 +322,20 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     return tuple(chosen)
 
 
-_KIND_OF_STATEMENT = re.compile(
-    r"(theorem|thm\.?|lemma|lem\.?|proposition|prop\.?|corollary|cor\.?|remark|statement)\s+"
-    r"|[()\s]"
+_SPELLED = re.compile(
+    r"(?:(?:theorem|thm\.?|lemma|lem\.?|proposition|prop\.?|corollary|cor\.?|remark|statement)\s+)?"
+    r"(?P<key>[^()\s]+)\s*(?:\((?P<part>[^()]+)\)|(?P<bare_part>[^()]+))?"
 )
-"""What the name of a statement may have in addition: a word before it, brackets and blanks."""
+"""How people write the name of a statement: perhaps a word for its kind, a key, and a part."""
 
 
 def _plain_name(name: str) -> str:
-    """Return a name of a statement without a word for its kind, brackets and blanks."""
-    return _KIND_OF_STATEMENT.sub("", name.lower())
+    """Return key and part of a statement in one word; the name itself if it is not spelled so."""
+    spelled = _SPELLED.fullmatch(name.strip().lower())
+    if spelled is None:
+        return name
+    part = spelled["part"] or spelled["bare_part"] or ""
+    return spelled["key"] + "".join(part.split())
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]

@@ -1,12 +1,13 @@
 """Many certificates on several cores: the same findings as on one, and no process left."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -36,6 +37,13 @@ FILES = sorted(path for path in FOLDER.rglob("*.json") if not path.name.startswi
 """All samples but those that take seconds."""
 alone = cache(verify_path)
 """The finding about a file in this process."""
+
+
+def without_primes(findings: Sequence[VerifyResult]) -> list[VerifyResult]:
+    """Findings without the primes that each check draws anew."""
+    return [replace(one, found=re.sub(r"modulo \d+", "modulo", one.found)) for one in findings]
+
+
 WITHOUT_END = """
 import signal
 from m2bridge.batch import pool
@@ -62,8 +70,9 @@ def test_the_same_findings_in_the_same_order() -> None:
     there = children()
     files = FILES[::3]
     found = verify_files(files, workers=2)
-    assert found == [alone(path) for path in files]
-    assert found[::3] == verify_files(files[::3], workers=1)
+    expected = without_primes([alone(path) for path in files])
+    assert without_primes(found) == expected
+    assert expected[::3] == without_primes(verify_files(files[::3], workers=1))
     order = files[9::-1] + files[:2]
     assert [finding.name for finding in verify_files(order, workers=3)] == [
         str(path) for path in order
@@ -88,7 +97,7 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
         Path(finding.name).stem: (finding.outcome, finding.check, finding.found)
         for finding in found[:7]
     }
-    assert found[7:] == [alone(path) for path in files]
+    assert without_primes(found[7:]) == without_primes([alone(path) for path in files])
     assert {name: outcome for name, (outcome, *_) in said.items()} == {
         "deep": "malformed", "device": "malformed", "folder": "malformed", "memory": "failed", "nothing": "malformed",
         "pipe": "malformed", "sparse": "too-expensive",
@@ -227,7 +236,8 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
         return message
 
     monkeypatch.setattr(Worker, "receive", killing)
-    assert verify_files(FILES[:8], workers=2) == [alone(path) for path in FILES[:8]]
+    expected = without_primes([alone(path) for path in FILES[:8]])
+    assert without_primes(verify_files(FILES[:8], workers=2)) == expected
     # How many depends on what was in the pipes already: both of the first ones were, at least.
     assert len(killed) >= 2
 

@@ -946,7 +946,19 @@ def test_statements_are_chosen_by_name() -> None:
         assert [(one.key, one.part) for one in statements_named(about, name)] == [("3.4", "iii")]
     assert statements_named(about, "Theorem 3.4") == statements_named(about, "3.4")
     assert statements_named(about, "lemma a.3") == statements_named(about, "A.3")
-    for name in ("Theorem", "3.4 iiii", "3 4", "34"):
+    wrong = (
+        "Theorem",
+        "3.4 iiii",
+        "3 4",
+        "34",
+        "3.4 (",
+        "3.4)",
+        "(3.4)",
+        "3.4 ()",
+        "3.4 (iii))",
+        "",
+    )
+    for name in wrong:
         with pytest.raises(InvalidCaseError, match="is not one of"):
             statements_named(about, name)
     assert statements_named(about, "all") == sharing_one_observation(about)
