@@ -194,7 +194,13 @@ class BoundaryProblem:
         if self.skip:
             omega = times_power(readout, of_W + of_C + units.size - units.value)
         bias = scaled_by(numpy.array([[self.bias]]), -units.value)[0, 0]
-        return Boundary(tuple(heads), gamma, omega, bias, scaled_by(self.U, -units.size))
+        return Boundary(
+            heads=tuple(heads),
+            gamma=gamma,
+            omega=omega,
+            bias=bias,
+            U=scaled_by(self.U, -units.size),
+        )
 
 
 def exponent(array: Floats) -> int:

@@ -216,8 +216,8 @@ class CriticalEquations:
     def second_if_D_is_0(self) -> AnyNumber:
         """For one token: the second equation without denominators, for D = 0.
 
-        Then ν, m² and, by the first equation, f follow from β̃ᵀ(u + cνQᵀ) = 0 and the third one; the
-        second is Am = −B/(x(β̃·u)), which is squared.
+        Then ν, m² and, by the first equation, f follow from β̃ᵀ(u + cνQᵀ) = 0 and the third one;
+        the second is Am = −B/(x(β̃·u)), which is squared.
         """
         s, x = self.products, self.x
         u, Q = self.bu, self.bq
@@ -334,7 +334,15 @@ def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary
     bias = flint.fmpq(*problem.bias.as_integer_ratio()) * two**-units.value
     K, Q = (row.transpose() for row in rows)
     integers, shift = _integers(problem.U)
-    return RankOneBoundary(K, Q, beta, gamma, integers, two ** (shift - units.size), bias)
+    return RankOneBoundary(
+        K=K,
+        Q=Q,
+        beta=beta,
+        gamma=gamma,
+        integers=integers,
+        unit=two ** (shift - units.size),
+        bias=bias,
+    )
 
 
 def _integers(array: Floats) -> tuple[flint.fmpz_mat, int]:

@@ -1,7 +1,7 @@
 """The nearest point of a boundary: found in floats, proved in balls.
 
-``distance_to`` searches for a point X̃ of the boundary that is near U, and then asks Theorem R4. Its
-multipliers λ, θ, κ are chosen with floats; with balls any choice of them gives a proof or none:
+``distance_to`` searches for a point X̃ of the boundary that is near U, and then asks Theorem R4.
+Its multipliers λ, θ, κ are chosen with floats; with balls any choice of them gives a proof or none:
 
 1. if λ − q is positive definite at X̃ for a radius ρ ≥ ‖Ẽ‖ + D, where Ẽ = X̃ − U and D is at least
    the distance, X̃ is near the nearest point;
