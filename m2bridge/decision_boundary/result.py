@@ -163,9 +163,10 @@ class Robustness(Result):
         return contents.getvalue()
 
     def to_certificate(self) -> str:
-        """Return a certificate of the distance as JSON, which ``check_distance`` accepts; or raise
-        :class:`NotApplicableError` where the distance is 0, the boundary a hyperplane or empty, or
-        nothing is proved.
+        """Return a certificate of the distance as JSON, which ``check_distance`` accepts.
+
+        :class:`~m2bridge.MethodUnavailableError` is raised where the distance is 0, where the
+        boundary is a hyperplane or empty, and where Theorem R4 proves nothing.
         """
         if self.proof_of_bounds is None or self.distance is None:
             raise NotApplicableError(

@@ -1,6 +1,7 @@
 """Closures by multigraded implicitization: against elimination, and the proof of completeness."""
 
 import json
+import re
 from math import prod
 
 import pytest
@@ -288,7 +289,7 @@ def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
     assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine=engine).completeness.reason
     eliminated = closure(CUBIC, engine=engine, strategy="elimination")
     assert eliminated.completeness.reason == "all generators: elimination by Macaulay2"
-    assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
+    assert re.search(r"complete +all generators: elimination by Macaulay2", eliminated.to_text())
     assert eliminated.to_macaulay2().startswith(
         "-- all generators: elimination by Macaulay2\nR = QQ["
     )

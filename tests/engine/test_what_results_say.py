@@ -111,7 +111,9 @@ def of_weights() -> Said:
     yield membership(LAYER, {}), True, "the zero function"
     line = {"A": [[1]], "V": [[1]], "w": [1]}
     yield robustness(line | {"X": [[3]]}, threshold=8), True, "Theorem R4, 2"
-    yield robustness(line | {"X": [[-3]]}, threshold=8), False, "Theorem R4, 1"
+    yield robustness(line | {"X": [[-3]]}, threshold=8), True, "complete list"
+    two_heads = {"A": [[[1]], [[1]]], "V": [[[1]], [[1]]], "w": [1], "X": [[-3]]}
+    yield robustness(two_heads, threshold=16), False, "Theorem R4, 1"
     found = weights(K=[[1, 0, 2]], Q=[[0, 1, 1]], V=[[1, 1, 0], [2, 2, 0]])
     yield found, True, "exact ranks"
     yield replace(found, assumed=("norms are RMSNorm",)), True, "assuming that norms are RMSNorm"

@@ -310,9 +310,9 @@ def test_values_of_coordinates_are_no_text() -> None:
         SliceSpace.of(("x", "y", "z"), {"x": "w"}, (0, 1))  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("name", [1, Symbol("x")])
-def test_coordinates_of_a_slice_are_named_by_text(name: Any) -> None:
-    with pytest.raises(InvalidCaseError, match=f"named by text.*not by a {type(name).__name__}"):
+@pytest.mark.parametrize(("name", "kind"), [(1, "an int"), (Symbol("x"), "a Symbol")])
+def test_coordinates_of_a_slice_are_named_by_text(name: Any, kind: str) -> None:
+    with pytest.raises(InvalidCaseError, match=f"named by text.*not by {kind}"):
         SliceSpace.of(("x", "y", "z"), {name: 1}, (0, 1))
 
 

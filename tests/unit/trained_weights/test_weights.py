@@ -35,6 +35,7 @@ from safetensors.numpy import save_file
 from m2bridge import DeepAttention, SingleLayerAttention, dimension, weights
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
+from m2bridge.cli.cases import RENAMED
 from m2bridge.errors import (
     ConversionError,
     InvalidCaseError,
@@ -1869,7 +1870,8 @@ def test_the_picture_has_the_options_of_the_command_in_its_own_words() -> None:
     )
     of_picture = " ".join(shown.split())
     for option in OPTIONS:
-        assert (f" --{option.name.rstrip('_')} " in of_picture) is option.in_picture
+        name = option.name.rstrip("_")
+        assert (f" --{RENAMED.get(name, name)} " in of_picture) is option.in_picture
     for word in ("the text has", "tables of all heads", "FILE determines", "next to FILE"):
         assert word not in of_picture
     assert "Values: lightning or softmax" in of_picture
