@@ -113,5 +113,5 @@ def test_every_function_of_a_case_names_what_it_takes() -> None:
     functions = "closure dimension singular_locus hilbert_function polar_degrees ed_degree"
     for name in (*functions.split(), "slice_surface"):
         documentation = " ".join(getattr(m2bridge, name).__doc__.split())
-        assert re.search(r'a PolynomialMap(,| or) a mapping \{"x": expression\}', documentation)
+        assert re.search(r'a PolynomialMap(,| or) a mapping ``\{"x": expression\}``', documentation)
     assert dimension(SingleLayerAttention(d=2, d_out=1)).dimension == 5
