@@ -30,7 +30,7 @@ from m2bridge.trained_weights.heads.ranks import Ranks, factors
 from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 
-_MAX_DIGITS = 6
+_MAX_DIGITS = 15
 """The largest number of digits that are kept."""
 _CANCELLED = 1e-8
 """A product whose norm is a smaller part of that of its factors is computed exactly if small."""
