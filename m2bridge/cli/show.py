@@ -266,13 +266,14 @@ def _figures() -> dict[str, Figure]:
     """Return the figures of families, trained weights and decision boundaries, by name."""
     with importing():
         from m2bridge.decision_boundary.figure import ROBUSTNESS
+        from m2bridge.decision_boundary.radii import RADII
         from m2bridge.trained_weights.figure import FIGURES
 
     loaded, _ = families()  # without families that cannot be loaded
     figures: list[Figure] = []
     for family in loaded.values():
         figures.extend(family.figures())
-    figures.extend((*FIGURES, ROBUSTNESS))
+    figures.extend((*FIGURES, ROBUSTNESS, RADII))
     return {figure.name: figure for figure in figures}
 
 

@@ -116,11 +116,11 @@ class Robustness(Result):
         """The value, the distance, and what is proved of it."""
         d, d_out, t, heads = self.sizes
         side = {-1: "negative", 0: "zero: the input is on the boundary", 1: "positive"}[self.sign]
-        facts: list[tuple[str, object]] = [("value", f"{_digits(self.value)}, {side}")]
+        facts: list[tuple[str, object]] = [("value", f"{interval_text(self.value)}, {side}")]
         if self.distance is None:
             facts.append(("distance", "there is no boundary"))
         else:
-            facts.append(("distance", _digits(self.distance)))
+            facts.append(("distance", interval_text(self.distance)))
         proved = "proved" if self.is_proved else "not proved"
         facts += [
             ("nearest point", f"{proved}: {self.because}"),
@@ -183,7 +183,7 @@ class Robustness(Result):
         return f"distance = interval({low!r}, {high!r})"
 
 
-def _digits(interval: FloatInterval) -> str:
+def interval_text(interval: FloatInterval) -> str:
     """An interval in as many digits as it proves; its ends, where these are few."""
     low, high = interval
     below = Context(prec=FEW_DIGITS, rounding=ROUND_FLOOR).create_decimal(low)

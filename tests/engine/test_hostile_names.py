@@ -60,6 +60,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
 from m2bridge.convert.bindings import bindings
 from m2bridge.decision_boundary.figure import plane_of_inputs
+from m2bridge.decision_boundary.radii import radii_of_inputs
 from m2bridge.engine import script as programs
 from m2bridge.engine.script import Script
 from m2bridge.errors import ScriptError
@@ -219,6 +220,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "OrbitDiagram": lambda: orbit_diagram(MODEL),
     "PlaneOfInputs": lambda: plane_of_inputs(LINE, bias=-8.0, pixels=2),
     "PolarDegrees": lambda: polar_degrees(CUBIC),
+    "RadiiOfInputs": lambda: radii_of_inputs(LINE | {"X": [[[3]]]}, bias=-8.0),
     "Robustness": lambda: robustness(LINE, bias=-8),
     "SingularLocus": lambda: singular_locus(MODEL, ideals=True),
     "SliceSurface": lambda: slice_surface(UMBRELLA, fineness=4),

@@ -136,7 +136,7 @@ WORDS = {
     (
         "figure",
         "2",
-    ): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, robustness, slice, training, weights.",
+    ): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, radii, robustness, slice, training, weights.",
     (
         "figure",
         *CASE,
