@@ -17,6 +17,7 @@ from .certification.verify import verify
 from .convert.toml_files import load_map, parse_map, read_map
 from .crosscheck.cross_check import CrossCheck, cross_check
 from .crosscheck.verdict import Verdict
+from .decision_boundary.count import RobustnessCount, robustness_count
 from .decision_boundary.result import Robustness, robustness
 from .engine.script import Engine, Script, Transcript
 from .errors import (
@@ -143,6 +144,7 @@ __all__ = [
     "PolynomialRing",
     "ProjectiveScheme",
     "Robustness",
+    "RobustnessCount",
     "Script",
     "ScriptError",
     "SingleLayerAttention",
@@ -194,6 +196,7 @@ __all__ = [
     "read_mrdi",
     "read_sage_text",
     "robustness",
+    "robustness_count",
     "run_many",
     "singular_locus",
     "slice_surface",

@@ -63,6 +63,8 @@ WITH_ENGINE = frozenset(
         "polar_degrees",
         "CriticalPoints",
         "EDDegree",
+        "RobustnessCount",
+        "robustness_count",
         "ed_degree",
         "dimension",
         "critical_points",

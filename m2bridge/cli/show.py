@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import m2bridge
 from m2bridge.cli import DONE, REFUTED, UNDECIDED, USAGE, common
 from m2bridge.cli.cases import (
     REACHABLE,
@@ -485,7 +486,9 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
 @click.command(
     "robustness", epilog="Example: m2bridge robustness examples/classifier.npz --threshold 0.5"
 )
-@common.file_argument()
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option("--pool", metavar="WHICH", help="For w: mean (the default), first, last or an index.")
 @click.option("--bias", type=float, metavar="B", help="The constant b of g. Default: 0.")
 @click.option("--threshold", type=float, metavar="T", help="A threshold, which is b = -T.")
@@ -508,16 +511,24 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
     help="Write a certificate of the distance, as JSON.",
 )
 @click.option("--verify", is_flag=True, help="FILE is such a certificate: say if it is accepted.")
-@common.timeout_option
-@common.form_options
+@click.option(
+    "--count",
+    is_flag=True,
+    help="Without FILE: count complex critical points for general weights of these sizes.",
+)
+@click.option("--d", type=common.integer, help="With --count: input embedding dimension d.")
+@click.option("--d-out", type=common.integer, help="With --count: output embedding dimension d'.")
+@click.option("--a", type=common.integer, help="With --count: query/key dimension a [default: d].")
+@click.option("--t", type=common.integer, help="With --count: number of tokens [default: 2].")
+@click.option("--cone", is_flag=True, help="With --count: b = 0; else b is general.")
+@common.run_options
 def robustness_command(
     *,
-    file: Path,
+    file: Path | None,
     point: Path | None,
     certificate: Path | None,
     verify: bool,
-    timeout: float | None,
-    form: str,
+    count: bool,
     **options: Any,
 ) -> int:
     """How far the input in FILE is from the decision boundary of a lightning attention layer.
@@ -528,15 +539,26 @@ def robustness_command(
 
     With --verify, FILE is a certificate, which is checked by other formulas. Exit code 0 when it is
     accepted, 1 when it is rejected, and 3 when it is too large.
+
+    With --count there is no FILE. The number of complex critical points of the distance is counted
+    modulo random primes by Macaulay2, for general weights, input and b, and a general readout R; or
+    with --pool for one readout w of all tokens. This is no proof.
     """
+    explicit = common.explicit_options(click.get_current_context())
+    run = common.Run.of(options)
+    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t", "cone")}
+    if count:
+        _refuse_beside("count", explicit, {*sizes, "pool", "skip", "memory", "program"})
+        return _count_critical_points(run, sizes, pool=options["pool"], skip=options["skip"])
+    if file is None:
+        raise click.UsageError("Missing argument 'FILE'; or --count with --d and --d-out.")
+    for name in ("memory", "program", *sizes):
+        if name in explicit:
+            raise click.UsageError(f"{_option_name(name)} is for --count")
     if verify:
-        explicit = common.explicit_options(click.get_current_context())
-        others = sorted(explicit - {"file", "verify", "timeout", "form"})
-        if others:
-            raise click.UsageError(
-                f"--verify takes no --{others[0].replace('_', '-')}: the certificate says it itself"
-            )
-        return _verify_distance(file, form)
+        _refuse_beside("verify", explicit, {"file"})
+        return _verify_distance(file, run.form)
+    timeout, form = run.timeout, run.form
     with common.time_limit(timeout=timeout) as clock, progress(f"distance of {file.name}"):
         with importing():
             from m2bridge.decision_boundary.result import robustness
@@ -559,6 +581,38 @@ def robustness_command(
             return UNDECIDED
         save(text.encode(), certificate)
         common.report_file_written(certificate)
+    return code
+
+
+def _refuse_beside(mode: str, explicit: set[str], allowed: set[str]) -> None:
+    """Refuse what a mode of ``robustness`` does not take."""
+    others = sorted(explicit - allowed - {mode, "timeout", "form"})
+    if not others:
+        return
+    reasons = {
+        "verify": "the certificate says it itself",
+        "count": "it is for general weights, input and b (b = 0: --cone)",
+    }
+    other = "FILE" if others[0] == "file" else _option_name(others[0])
+    raise click.UsageError(f"--{mode} takes no {other}: {reasons[mode]}")
+
+
+def _option_name(name: str) -> str:
+    """The option that a parameter of a command stands for."""
+    return "--m2" if name == "program" else f"--{name.replace('_', '-')}"
+
+
+def _count_critical_points(
+    run: common.Run, sizes: dict[str, Any], *, pool: str | None, skip: bool
+) -> int:
+    """Count the critical points for general weights, and print the number."""
+    cone = sizes.pop("cone")
+    sizes["t"] = 2 if sizes["t"] is None else sizes["t"]
+    model = named_case(sizes)
+    title = f"critical points of a decision boundary, {model}"
+    _, code = run.compute(
+        title, lambda: m2bridge.robustness_count, model, pool=pool, skip=skip, cone=cone
+    )
     return code
 
 

@@ -155,10 +155,14 @@ def _readout(
     w = _array_of_shape("w", arrays, 1, 2).reshape(-1, 1)
     if len(w) != d_out:
         raise InvalidCaseError("source", f"w has {len(w)} entries, and the layer {d_out} outputs")
-    pool = pool or "mean"
+    column, over = pooled_column(pool or "mean", t)
+    return w, column, column, over
+
+
+def pooled_column(pool: str, t: int) -> tuple[Floats, int]:
+    """The column of t numbers that a pool stands for, times a number, and this number."""
     if pool == "mean":
-        column = numpy.ones((t, 1))
-        return w, column, column, t
+        return numpy.ones((t, 1)), t
     places = {"first": 0, "last": t - 1}
     try:
         place = places[pool] if pool in places else int(pool)
@@ -166,8 +170,7 @@ def _readout(
         raise InvalidCaseError("pool", "must be mean, last, first, or an index") from None
     if not 0 <= place < t:
         raise InvalidCaseError("pool", f"there are the tokens 0 to {t - 1}, not {place}")
-    column = numpy.eye(t)[:, [place]]
-    return w, column, column, 1
+    return numpy.eye(t)[:, [place]], 1
 
 
 def _row_space(R: Floats) -> Floats:

@@ -22,6 +22,7 @@ from m2bridge import (
     ideal,
     membership,
     polar_degrees,
+    robustness_count,
     slice_surface,
 )
 from m2bridge.algebra.field import QQ
@@ -48,6 +49,8 @@ pytestmark = pytest.mark.macaulay2("any")
 
 LAYER = SingleLayerAttention(2, 1)
 """Its functions are a hypersurface of dimension 5."""
+ONE_HEAD = SingleLayerAttention(2, 2, 1)
+"""With two readouts, or one."""
 LINE, PLANE = ideal("x", "y", variables="x y z"), ideal("x", variables="x y z")
 FAT_POINT = ideal("x^2", "x*y", variables="x y")
 """The line x = 0, with an embedded point at the origin."""
@@ -102,6 +105,8 @@ CALLS: dict[str, tuple[Callable[[Engine], Any], Any]] = {
     "all_sizes": (fields(base_ideals_script()), True),
     "base_locus": (fields(base_locus_script(LAYER.parametrization(), field=QQ)), True),
     "closure": (fields(closure_script(MODEL, field=QQ)), True),
+    "boundary_count": (lambda _: robustness_count(ONE_HEAD, pool="mean").critical_points, 17),
+    "boundary_count_full": (lambda _: robustness_count(ONE_HEAD).critical_points, 28),
     "completeness": (fields(completeness_script(PART, field=CoefficientField(32003))), True),
     "convolutional_fibres": (fields(fibres_script(NETWORK, list(NETWORK.zero_types()))), True),
     "deep_fibre": (fields(fibre_script(DeepAttention((3, 1), 1, 2))), True),

@@ -37,6 +37,7 @@ from m2bridge import (
     orbit_diagram,
     polar_degrees,
     robustness,
+    robustness_count,
     singular_locus,
     slice_surface,
     weights,
@@ -104,6 +105,7 @@ def of_degrees() -> Said:
     yield polar_degrees(ideal("x*z - y^2")), False, "prime"
     yield ed_degree(ideal("y - x^2"), generic=False), False, "prime"
     yield critical_points(LAYER, count_only=True), False, "modulo the primes"
+    yield robustness_count(LAYER), False, "random primes"
 
 
 def of_weights() -> Said:
@@ -154,7 +156,12 @@ EXAMPLES = {
         "OrbitDiagram": {True, False},
         "SliceSurface": {None},
     },
-    of_degrees: {"PolarDegrees": {True, False}, "EDDegree": {False}, "CriticalPoints": {False}},
+    of_degrees: {
+        "PolarDegrees": {True, False},
+        "EDDegree": {False},
+        "CriticalPoints": {False},
+        "RobustnessCount": {False},
+    },
     of_weights: {"Membership": {True}, "Weights": {True, False}, "Robustness": {True, False}},
     of_verdicts: {
         "CrossCheck": {True, False, None},

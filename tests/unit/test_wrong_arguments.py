@@ -159,6 +159,7 @@ RIGHT: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "read_model": (m2bridge.read_model, ("",)),
     "read_mrdi": (m2bridge.read_mrdi, ("no-such-file",)),
     "robustness": (m2bridge.robustness, ("no-such-file",)),
+    "robustness_count": (m2bridge.robustness_count, (MODEL,)),
     "read_sage_text": (m2bridge.read_sage_text, ("",)),
     "singular_locus": (m2bridge.singular_locus, (MODEL,)),
     "slice_surface": (m2bridge.slice_surface, (MODEL,)),

@@ -635,6 +635,7 @@ AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
 WorkspaceLostError WrongAnswerError Weights weights Store Task tasks
 CriticalPoints critical_points EDDegree ed_degree Robustness robustness
+RobustnessCount robustness_count
 BatchError EngineError EngineNotFoundError EngineVersionError MethodUnavailableError
 load_ideal load_map load_model parse_ideal parse_map parse_model
 """
