@@ -60,6 +60,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
 from m2bridge.convert.bindings import bindings
+from m2bridge.decision_boundary.count import BoundarySizes
 from m2bridge.decision_boundary.figure import plane_of_inputs
 from m2bridge.decision_boundary.radii import radii_of_inputs
 from m2bridge.engine import script as programs
@@ -380,6 +381,9 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(fibres_script, MODEL)
     yield partial(membership, MODEL, {"c_1_1_1_2": 1}, engine=Recorder())
     yield partial(critical_points, MODEL, count_only=True, engine=Recorder())
+    for readouts in (1, 2):
+        sizes = BoundarySizes(d=2, t=2, a=1, r=readouts, skip=True, cone=False)
+        yield partial(sizes.script, HOSTILE)
     yield real_points_script
     yield partial(orbit_script, MODEL, field=QQ)
     yield partial(fibre_script, DeepAttention((2, 2, 2), (1, 1), 2))
