@@ -7,7 +7,7 @@ r = min(d, d', t), or 1 where all tokens are read out in one direction, and A th
 
 *Reductions* (docs/robustness.md). By Theorem R1 the number is the one in τ token directions, τ at
 most 2a + r, or 2a + 2r with a skip connection; by Theorem R2 the one for at most τ + r tokens. For
-r = 1 at most min(a, τ − 1) + 2 tokens are enough. General weights remain general.
+r = 1 at most min(a, τ − 1) + 2 tokens are enough (Theorem R5). General weights remain general.
 
 *Counts.* For r = 1 the solutions of Theorem R5 are counted, in 2a + 6 unknowns or 2a + 7. Where
 b = 0, or there is a skip connection, m ≠ 0 does not follow, and is demanded. For r ≥ 2 the unknowns
@@ -101,7 +101,7 @@ class RobustnessCount(Result):
         The rank of the readout.
     directions, tokens : int
         The numbers of token directions and of tokens of a boundary with the same number of critical
-        points (Theorems R1 and R2), where they are counted.
+        points (Theorems R1, R2 and R5), for which they are counted.
     primes : tuple of int
         The random primes modulo which they are counted.
 
@@ -148,10 +148,11 @@ class RobustnessCount(Result):
         boundary += ", b = 0" if self.cone else ""
         boundary += ", with a skip connection" if self.skip else ""
         where = f"{plural(self.directions, 'token direction')} and {plural(self.tokens, 'token')}"
+        theorems = "Theorems R1 and R5" if self.rank == 1 else "Theorems R1 and R2"
         facts = [
             ("boundary", boundary),
             ("critical points", self.critical_points),
-            ("counted for", f"{where}, with the same number (Theorems R1 and R2)"),
+            ("counted for", f"{where}, with the same number ({theorems})"),
             ("known", self.counted.known),
             ("primes", ", ".join(map(str, self.primes))),
             ("computed by", computed_by(self.engine_version, self.seconds)),
