@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
+from math import prod
+from random import Random
 from typing import Any
 
 import pytest
-from sympy import Expr, Matrix, Poly, diff, expand, gcd, symbols
+from sympy import Expr, Integer, Matrix, Poly, diff, expand, gcd, itermonomials, symbols
 
 from m2bridge import (
     ConvolutionalNetwork,
@@ -20,7 +23,7 @@ from m2bridge import (
 )
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, using
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
     ConversionError,
@@ -31,6 +34,9 @@ from m2bridge.errors import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps.degrees import real_points
 from m2bridge.maps.degrees.certified import proved_boxes
+from m2bridge.maps.degrees.counting_primes import with_given_prime
+from m2bridge.maps.degrees.distance import Variety, ideal_script
+from m2bridge.maps.degrees.quadratic_forms import read_quadratic
 from tests.conftest import Invoke
 from tests.limits import Late
 
@@ -212,6 +218,114 @@ def test_generic_numbers_of_cones_are_sums_of_polar_degrees(
     assert found.generic_ed_degree == expected
     assert polar_degrees(variety, engine=engine).generic_ed_degree == expected
     assert found.closure_generic_ed_degree is None
+
+
+def general(degree: int, variables: Sequence[Any], random: Random) -> Expr:
+    """A polynomial of this degree with random coefficients."""
+    monomials = itermonomials(variables, degree)
+    return sum((random.randint(1, 99) * monomial for monomial in monomials), Integer(0))
+
+
+@pytest.mark.slow
+@pytest.mark.macaulay2("each")
+@pytest.mark.parametrize(
+    ("size", "degrees"),
+    [(2, (2,)), (2, (4,)), (3, (3,)), (3, (4,)), (4, (3,)), (5, (3,)), (3, (2, 2)), (3, (2, 3)),
+     (4, (2, 2)), (5, (2, 2))],
+)  # fmt: skip
+def test_general_complete_intersections(
+    size: int, degrees: tuple[int, ...], engine: Engine
+) -> None:
+    """The product of the degrees Dⱼ times the sum of Π (Dⱼ − 1)^iⱼ for Σ iⱼ ≤ n − c (Draisma and
+    others, Proposition 2.6): for cubics 3 (2ⁿ − 1). All three numbers are equal."""
+    random, variables = Random(size), symbols(f"x1:{size + 1}")
+    exponents = product(range(size), repeat=len(degrees))
+    expected = prod(degrees) * sum(
+        prod((degree - 1) ** i for degree, i in zip(degrees, powers, strict=True))
+        for powers in exponents
+        if sum(powers) <= size - len(degrees)
+    )
+    variety = ideal(*(general(degree, variables, random) for degree in degrees))
+    found = ed_degree(variety, engine=engine)
+    numbers = found.ed_degree, found.generic_ed_degree, found.closure_generic_ed_degree
+    assert numbers == (expected, expected, expected)
+
+
+def boundary(d: int, t: int) -> Ideal:
+    """Where a linear readout of a layer with A and V of rank two is −7: tr(Rᵀ V X Xᵀ A X) = −7."""
+    random = Random(d * t)
+
+    def entries(rows: int, columns: int) -> Matrix:
+        return Matrix(rows, columns, lambda i, j: random.randint(-9, 9))
+
+    tokens = Matrix(d, t, symbols(f"x1:{d * t + 1}"))
+    query_key, value = (entries(d, 2) * entries(2, d) for _ in range(2))
+    readout = (entries(d, t).T * value) * tokens
+    scores = tokens.T * (query_key * tokens)
+    return ideal(expand((readout * scores).trace()) + 7)
+
+
+@pytest.mark.slow
+@pytest.mark.macaulay2("each")
+@pytest.mark.parametrize(
+    ("d", "t", "expected"), [(2, 2, (39, 45, 45)), (2, 3, (99, 153, 157)), (3, 2, (132, 156, 156))]
+)
+def test_decision_boundaries_of_attention(
+    d: int, t: int, expected: tuple[int, int, int], engine: Engine
+) -> None:
+    """Numbers of the standard form are in docs/robustness.md; the others are counted for a random one."""
+    found = ed_degree(boundary(d, t), engine=engine)
+    numbers = found.ed_degree, found.generic_ed_degree, found.closure_generic_ed_degree
+    assert numbers == expected
+    assert "by a random quadratic form on the cone over it" in found.to_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "variety",
+    [
+        ideal(CARDIOID),
+        ideal("y^2 - x^3"),
+        ideal("y^2 - x^3 - x^2"),
+        ideal("x^2 - y^2*z"),
+        ideal("x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"),
+        ideal("x^2 + y^2 + z^2 - 4", "x^2 - 2*x + y^2"),  # a curve with a node
+        ideal("y - x^2", "z - x^3"),
+        ideal("(x - 1)*(y^2 - x^3 + 2)"),
+        ideal("x*y", "y^2 - y"),
+        hurwitz(4, cone=False),
+    ],
+)
+def test_the_number_of_the_closure_is_the_sum_of_polar_degrees(
+    variety: Ideal, engine: Engine
+) -> None:
+    """Singular varieties, several components and dimensions, too many equations."""
+    found = ed_degree(variety, engine=engine)
+    polar = polar_degrees(variety, engine=engine)
+    assert polar.method == "conormal"
+    assert found.closure_generic_ed_degree == polar.generic_ed_degree
+    assert "on the cone over it" in found.closure_generic_known
+
+
+def test_general_data_need_no_inverse(engine: Engine) -> None:
+    """The unknowns are coordinates and multipliers, and for one equation for given data too; on a
+    singular variety that has the data, and for two equations, there is an inverse."""
+
+    def unknowns(variety: Ideal, point: tuple[int, ...] | None) -> int:
+        form = read_quadratic(None, variety.ring)
+        data = None if point is None else tuple(map(Fraction, point))
+        script = ideal_script(Variety(variety, "given"), "ed_degree", form, data)
+        count = "counted' = someIdeal -> ("
+        assert count in script.body
+        body = script.body.replace(count, f'{count} mbEmit("unknowns", numgens ring someIdeal);')
+        return answer_to(with_given_prime(replace(script, body=body), 32003)).integer("unknowns")
+
+    node = ideal("y^2 - x^3 - x^2")
+    with using(engine):
+        assert unknowns(node, None) == unknowns(node, (1, 1)) == 3
+        assert unknowns(node, (0, 0)) == 4
+        line = ideal("x - 1", "y - z", variables="x y z")
+        assert (unknowns(line, None), unknowns(line, (3, 4, 7))) == (5, 6)
 
 
 @pytest.mark.slow

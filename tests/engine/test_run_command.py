@@ -227,6 +227,9 @@ def ed_degree_scripts() -> dict[str, Script]:
     cusp = PolynomialMap.from_expressions([s], {"x": s**2 / 2, "y": s**3})
     return {
         "ed-degree-parabola": ideal_script(parabola, "ed_degree", form, None),
+        "ed-degree-parabola-closure": ideal_script(
+            parabola, "ed_degree", form=None, point=None, cone="true"
+        ),
         "ed-degree-parabola-point": ideal_script(parabola, "ed_degree", form, point),
         "ed-degree-parabola-real": ideal_script(
             parabola, "ed_degree_real", form, point, msolve="", program=""

@@ -1,11 +1,13 @@
 """Critical points of a quadratic distance q(x − u) on a variety: programs and counts.
 
-Of a variety given by an ideal the points are those where the gradient of q is a combination of the
-rows of the Jacobian matrix; of the image of a map they are critical for the parametrization. Why
-this counts them is in docs/ed-degrees.md. The quadratic form q, a ``DistanceForm``, and the data
-point u are arguments ``form`` and ``point``; for ``None`` a random one is drawn. Programs count
-modulo a prime that they are given, with multiplicity; ``None`` points are not isolated, and the
-empty set has dimension −1. The real points among them are found in :mod:`.real_points`.
+Of a variety given by an ideal the points are those where the gradient of q is a combination of rows
+of the Jacobian matrix, as many as the codimension; for general u no polynomial has to be inverted
+to leave out where these rows are dependent. Of the image of a map they are critical for the
+parametrization. Why this counts them is in docs/ed-degrees.md. The quadratic form q, a
+``DistanceForm``, and the data point u are arguments ``form`` and ``point``; for ``None`` a random
+one is drawn. Programs count modulo a prime that they are given, with multiplicity; ``None`` points
+are not isolated, and the empty set has dimension −1. The real points among them are found in
+:mod:`.real_points`.
 """
 
 from __future__ import annotations
@@ -109,7 +111,19 @@ class Variety:
         self, form: DistanceForm | None, point: Sequence[Fraction] | None = None
     ) -> AgreedCount:
         """Count the complex critical points for a form and a data point, modulo random primes."""
-        script = ideal_script(self, "ed_degree", form, point)
+        return self._count_by(ideal_script(self, "ed_degree", form, point), form, point)
+
+    def count_closure(self) -> AgreedCount:
+        """Count them for a random form and data point on the cone over the closure in projective
+        space.
+        """
+        script = ideal_script(self, "ed_degree", form=None, point=None, cone="true")
+        return self._count_by(script, form=None, point=None)
+
+    def _count_by(
+        self, script: Script, form: DistanceForm | None, point: Sequence[Fraction] | None
+    ) -> AgreedCount:
+        """Count the critical points by this program, modulo random primes."""
 
         def count_modulo(prime: int) -> CriticalCount:
             """The critical points on all components of the variety modulo the prime."""
@@ -178,14 +192,16 @@ def ideal_script(
     """Return the Macaulay2 program that finds the critical points on the variety of an ideal.
 
     The template ``name`` is ``ed_degree``, complex points modulo a prime, or ``ed_degree_real``,
-    real points over QQ; ``more`` are further values of it.
+    real points over QQ; ``more`` are further values of it. With ``cone`` among them the points are
+    on the cone over the closure in projective space, with one coordinate more.
     """
     ring = variety.ideal.ring
     generators = variety.ideal.generators
     values = {
         "title": variety.title,
         "prime": "true" if variety.prime else "",  # empty is false in a template
-        "form": _form_for_macaulay2(form, len(ring.variables)),
+        "form": _form_for_macaulay2(form, len(ring.variables) + ("cone" in more)),
+        "cone": "",
         # the row of a matrix
         "point": ""
         if point is None

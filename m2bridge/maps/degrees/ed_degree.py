@@ -163,7 +163,7 @@ def ed_degree(
         result = _try_step(result, partial(_add_generic, variety=variety, model=model))
     # the generic number of a cone is that of its projective variety already
     if generic and not result.cone:
-        result = _try_step(result, partial(_add_closure, case=case if model is None else model))
+        result = _try_step(result, partial(_add_closure, variety=variety, model=model))
     return replace(result, seconds=clock().seconds)
 
 
@@ -273,12 +273,26 @@ def _add_generic(
     )
 
 
-def _add_closure(result: EDDegree, case: Case | Ideal) -> EDDegree:
-    """Return the result with the generic ED degree of the closure in projective space."""
-    polar = polar_degrees(case)
-    if polar.unfinished:
-        raise TimeLimitError(polar.unfinished)
-    return replace(result, closure_generic_ed_degree=polar.generic_ed_degree)
+def _add_closure(
+    result: EDDegree, variety: Variety | ParametrizedImage, model: Model | None
+) -> EDDegree:
+    """Return the result with the generic ED degree of the closure in projective space: by polar
+    degrees where a theorem of the family or the parametrization gives them, else counted for a
+    random form on the cone over it.
+    """
+    if model is not None and (
+        isinstance(variety, ParametrizedImage) or model.polar_theorem() is not None
+    ):
+        polar = polar_degrees(model)
+        if polar.unfinished:
+            raise TimeLimitError(polar.unfinished)
+        number, known = polar.generic_ed_degree, f"the sum of polar degrees: {polar.theorem.known}"
+    else:
+        assert isinstance(variety, Variety)
+        counted = _check_count(variety.count_closure())
+        number = counted.count.points
+        known = f"by a random quadratic form on the cone over it, {counted.known}"
+    return replace(result, closure_generic_ed_degree=number, closure_generic_known=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +343,8 @@ class EDDegree(Result):
     closure_generic_ed_degree : int or None
         If X is not known to be a cone: the generic ED degree of its closure in projective space,
         the sum of the polar degrees.
+    closure_generic_known : str
+        How ``closure_generic_ed_degree`` is known, in words.
     at_point : DataPoint or None
         The critical points for a data point; ``None`` if none is given.
     engine_version : str
@@ -355,6 +371,7 @@ class EDDegree(Result):
     generic_known: str = ""
     generic_primes: tuple[int, ...] = ()
     closure_generic_ed_degree: int | None = None
+    closure_generic_known: str = ""
     at_point: DataPoint | None = None
     engine_version: str
     seconds: float
@@ -448,6 +465,7 @@ class EDDegree(Result):
             "generic_proved": self.generic_ed_degree is not None and not self.generic_primes,
             "generic_primes": list(self.generic_primes),
             "closure_generic_ed_degree": self.closure_generic_ed_degree,
+            "closure_generic_known": self.closure_generic_known or None,
             **_point_json(self.at_point),
             "unfinished": self.unfinished or None,
             **self.proof()._asdict(),
@@ -544,6 +562,7 @@ def _facts(result: EDDegree) -> list[tuple[str, object]]:
         ("known", f"{method}, {result.counted.known}"),
         ("primes", ", ".join(map(str, result.primes))),
         ("known, generic", None if generic is None else result.generic_known),
+        ("known, closure", result.closure_generic_known or None),
         *_point_facts(result.at_point),
         ("not finished", result.unfinished or None),
         ("computed by", computed_by(result.engine_version, result.seconds)),

@@ -34,7 +34,7 @@ MAX_TRACE_FORM_POINTS = 30
 """The largest number of complex points whose trace form is computed, without msolve."""
 MAX_REAL_ATTEMPTS = 12
 """The largest number of random systems that are tried until one leaves no critical point out: with
-numbers from 1 to 9, one of nine does for x y = 1 and the origin, where two of them are equal."""
+numbers from 1 to 9 a determinant is zero at a critical point now and then."""
 EXTRA_BITS = 64
 """The bits of the precision of q(x − u) in addition to the bits of x and u."""
 
@@ -75,8 +75,10 @@ def find_real_points(
     the x in the solutions (x, λ, s) of P = 0, (x − u)ᵀ M = λ A J, s · det(A J B) · f = 1, where A
     has c rows (A = 1 if J has c), B has c columns, and f is in the ideals of the other components.
     With random A, B and f, this *random system* has all critical points but those where det(A J B)
-    or f is zero. Its real solutions are isolated over QQ; a prime serves only to check that no
-    point is left out: modulo it there have to be ``complex_points`` solutions, with multiplicity.
+    or f is zero. For a hypersurface P that does not contain u, f alone is inverted: where J = 0, a
+    solution would be x = u. Its real solutions are isolated over QQ; a prime serves only to check
+    that no point is left out: modulo it there have to be ``complex_points`` solutions, with
+    multiplicity.
     MethodUnavailableError if all random systems leave some out, or there are too many for
     RealRoots.
     """

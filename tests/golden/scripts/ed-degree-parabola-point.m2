@@ -10,7 +10,8 @@ coefficients' = ZZ/givenPrime
 givenRing = coefficients'[x, y]
 givenIdeal = ideal matrix(givenRing, {{-x^2+y}})
 
-primes = minimalPrimes givenIdeal
+variety' = givenIdeal
+primes = minimalPrimes variety'
 mbEmit("dimensions", apply(primes, dim))
 
 -- The number of points of an ideal by the leading terms of its Gröbner basis, by Faugère's F4: its dimension, and the
@@ -25,24 +26,26 @@ quadraticForm = matrix {{2,
     {0,
     1}}
 
--- The critical points x of q(x - u) on the variety of a prime ideal, where f' is not zero: half the gradient of q is a
--- combination of the chosen rows, which are combinations of the rows of the Jacobian matrix, as many as the codimension.
--- They are independent where the determinant with the columns is not zero. After x there are the multipliers and the
--- inverse of this determinant and f'.
-criticalSystem = (prime', rowChoice, columnChoice, point', f') -> (
+-- The critical points x of q(x - u) on the variety of a prime ideal: half the gradient of q is a combination of the chosen
+-- rows, which are combinations of the rows of the Jacobian matrix, as many as the codimension. After x there are the
+-- multipliers.
+criticalSystem = (prime', rowChoice, point') -> (
     field' := coefficientRing ring prime';
     count' := numgens ring prime';
-    size := numrows rowChoice;
-    ring' := field'(monoid [vars(0 .. count' + size)]);
+    ring' := field'(monoid [vars(0 .. count' + numrows rowChoice - 1)]);
     lifted := map(ring', ring prime', take(gens ring', count'));
     gradient := (matrix {take(gens ring', count')} - point') * sub(quadraticForm, field');
-    determinant' := 1_ring';
-    if size > 0 then (
-        tangents := lifted(rowChoice * transpose jacobian prime');
-        multipliers := matrix {take(drop(gens ring', count'), size)};
-        gradient = gradient - multipliers * tangents;
-        determinant' = det(tangents * columnChoice));
-    lifted prime' + ideal gradient + ideal(1 - last gens ring' * determinant' * lifted f'))
+    if numrows rowChoice > 0 then (
+        gradient = gradient - matrix {drop(gens ring', count')} * lifted(rowChoice * transpose jacobian prime'));
+    lifted prime' + ideal gradient)
+
+-- The points of them where a polynomial in x is not zero; its inverse is the last unknown.
+pointsOutside = (system, polynomial) -> (
+    if polynomial == 1 then return system;
+    ring' := (coefficientRing ring system)(monoid [vars(0 .. numgens ring system)]);
+    lifted := map(ring', ring system, drop(gens ring', -1));
+    inPoints := map(ring', ring polynomial, take(gens ring', numgens ring polynomial));
+    lifted system + ideal(1 - last gens ring' * inPoints polynomial))
 
 -- Random numbers, over QQ small ones.
 randomEntry = field' -> random(1, if char field' > 0 then char field' - 1 else 9)
@@ -50,15 +53,20 @@ randomEntries = (field', rows, columns) -> matrix(field', table(rows, columns, (
 combined' = generators' -> (
     sum(numgens generators', i -> randomEntry(coefficientRing ring generators') * generators'_i))
 
--- All critical points at regular points of the variety of several primes: on one component, and on no other one.
+-- All critical points at regular points of the variety of several primes: on one component, and on no other one. The rows
+-- are independent where a determinant is not zero. A hypersurface needs none if u is not on it: where its one row is zero,
+-- a solution would be u.
 systemsAt = (primes', point') -> apply(#primes', i -> (
     prime' := primes'#i;
     field' := coefficientRing ring prime';
     others := drop(primes', {i, i});
     rowChoice := if codim prime' == numgens prime' then id_(field'^(numgens prime')) else (
         randomEntries(field', codim prime', numgens prime'));
-    columnChoice := randomEntries(field', numgens ring prime', codim prime');
-    criticalSystem(prime', rowChoice, columnChoice, point', product(others, combined') * 1_(ring prime'))))
+    outside := product(others, combined') * 1_(ring prime');
+    if numgens prime' > 1 or sub(prime', point') == 0 then (
+        columnChoice := randomEntries(field', numgens ring prime', codim prime');
+        outside = outside * det(rowChoice * transpose jacobian prime' * columnChoice));
+    pointsOutside(criticalSystem(prime', rowChoice, point'), outside)))
 
 mbEmit("critical", apply(systemsAt(primes, sub(matrix {{0,
     3}}, coefficients')), counted'))

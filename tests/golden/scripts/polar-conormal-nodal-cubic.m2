@@ -15,6 +15,7 @@ projectiveIdeal = if isHomogeneous givenIdeal then givenIdeal else (
     largerRing = (coefficientRing givenRing)(monoid [vars(0 .. numgens givenRing)]);
     affine = (map(largerRing, givenRing, drop(gens largerRing, -1))) gens gb givenIdeal;
     ideal homogenize(affine, last gens largerRing))
+
 primes = minimalPrimes projectiveIdeal
 mbEmit("dimensions", apply(primes, dim))
 
