@@ -216,7 +216,7 @@ def test_own_families_are_what_they_are_called() -> None:
 
 BY_NAME = ("__init__.py", "families/registry.py")
 """Modules that name modules of families by text."""
-ABOVE_FAMILIES = ("trained_weights", "training", "cli")
+ABOVE_FAMILIES = ("decision_boundary", "trained_weights", "training", "cli")
 """Packages that are about attention, and commands about one family."""
 
 
