@@ -176,6 +176,10 @@ def plane_of_inputs(
         arrays = {name: tensor.array() for name, tensor in tensors(source).items()}
         given = [arrays.pop(name, None) for name in ("X1", "X2")]
         problem = read_problem(arrays, pool=pool, bias=bias, skip=False, scores_over="1")
+        if problem.U.size < 2:
+            raise InvalidCaseError(
+                "source", "X has one entry; a plane of inputs needs two at least"
+            )
         found = _listed(problem)
         if found is None:
             raise InvalidCaseError(
@@ -188,6 +192,8 @@ def plane_of_inputs(
         else:
             labels = ("$s$", "$t$")
             directions = [_direction(array, problem) for array in given]
+            if numpy.linalg.matrix_rank([one.ravel() for one in directions]) < 2:
+                raise InvalidCaseError("source", "X1 and X2 are parallel: they span no plane")
         if half_side is None:
             half_side = 2.5 * distance / max(float(numpy.linalg.norm(one)) for one in directions)
         if not 0 < half_side < numpy.inf:

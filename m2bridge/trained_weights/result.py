@@ -493,7 +493,7 @@ def weights(
     'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to
     GL(1)'
     >>> found.heads[0].numerical.distance_to_singular_locus
-    0.707107
+    0.70710678118655
     """
     words = {"normalization": normalization, "as_": as_, "norm": norm}
     words |= {"biases": biases, "sort": sort}

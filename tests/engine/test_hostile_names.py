@@ -201,6 +201,8 @@ RUN = {
 
 LINE = {"A": [[1]], "V": [[1]], "w": [1], "X": [[3]]}
 """A layer of one number."""
+TWO_ENTRIES = {"K": [[1, 0]], "Q": [[1, 1]], "V": [[1, 2]], "w": [1], "X": [[3], [1]]}
+"""A layer for tokens of two numbers."""
 
 EXAMPLES: dict[str, Callable[[], Result]] = {
     "AllClosures": lambda: closures_of_all_sizes(CORES[:1]),
@@ -220,7 +222,7 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "Image": lambda: image(CUBIC),
     "Membership": lambda: membership(MODEL, {"c_1_1_1_2": 1}),
     "OrbitDiagram": lambda: orbit_diagram(MODEL),
-    "PlaneOfInputs": lambda: plane_of_inputs(LINE, bias=-8.0, pixels=2),
+    "PlaneOfInputs": lambda: plane_of_inputs(TWO_ENTRIES, bias=-8.0, pixels=2),
     "PolarDegrees": lambda: polar_degrees(CUBIC),
     "RadiiOfInputs": lambda: radii_of_inputs(LINE | {"X": [[[3]]]}, bias=-8.0),
     "Robustness": lambda: robustness(LINE, bias=-8),

@@ -69,6 +69,8 @@ def test_one_token_is_counted_over_the_rational_numbers() -> None:
     [
         ({"X1": X1}, {}, "X1 and X2"),
         ({"X1": X1, "X2": X2[:, :3]}, {}, "X1 and X2"),
+        ({"X1": X1, "X2": -2 * X1}, {}, "parallel"),
+        ({"K": [[1]], "Q": [[1]], "V": [[1]], "X": [[3]]}, {}, "one entry"),
         ({}, {"pixels": 1}, "from 2 to 400"),
         ({}, {"half_side": -1.0}, "positive"),
         ({}, {"bias": 0.0}, "one head of rank one"),
