@@ -95,15 +95,11 @@ class RobustnessCount(Result):
         The tokens that are read out, if all are in one direction.
     skip, cone : bool
         Whether the layer adds its input, and whether b = 0.
-    critical_points : int
-        The number of complex critical points for general weights, readout and input.
     rank : int
         The rank of the readout.
     directions, tokens : int
         The numbers of token directions and of tokens of a boundary with the same number of critical
         points (Theorems R1, R2 and R5), for which they are counted.
-    primes : tuple of int
-        The random primes modulo which they are counted.
 
     Examples
     --------
