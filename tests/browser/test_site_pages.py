@@ -226,7 +226,7 @@ def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     sizes = browser.execute_script(
         "return [...document.querySelectorAll('article img')].map(i => i.naturalWidth)"
     )
-    assert len(sizes) == 4
+    assert len(sizes) == 5
     assert all(size > 100 for size in sizes)
 
 
