@@ -202,7 +202,7 @@ class RenamedOption(click.Option):
 def names_of_option(parameter: str) -> tuple[list[str], dict[str, Any]]:
     """Return the name of the option for a parameter, and the arguments of click if it was renamed.
 
-    The parameter ``as_`` is that of ``--as``.
+    The parameter ``as_`` is ``--as``.
     """
     flag = parameter.strip("_").replace("_", "-")
     if parameter not in RENAMED:

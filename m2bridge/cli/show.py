@@ -548,7 +548,8 @@ def robustness_command(
     run = common.Run.of(options)
     sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t", "cone")}
     if count:
-        _refuse_beside("count", explicit, {*sizes, "pool", "skip", "memory", "program"})
+        allowed = {*sizes, "pool", "skip", "memory", "program", "timeout"}
+        _refuse_beside("count", explicit, allowed)
         return _count_critical_points(run, sizes, pool=options["pool"], skip=options["skip"])
     if file is None:
         raise click.UsageError("Missing argument 'FILE'; or --count with --d and --d-out.")
@@ -586,11 +587,11 @@ def robustness_command(
 
 def _refuse_beside(mode: str, explicit: set[str], allowed: set[str]) -> None:
     """Refuse what a mode of ``robustness`` does not take."""
-    others = sorted(explicit - allowed - {mode, "timeout", "form"})
+    others = sorted(explicit - allowed - {mode, "form"})
     if not others:
         return
     reasons = {
-        "verify": "the certificate says it itself",
+        "verify": "the certificate says it itself, and its size bounds the time",
         "count": "it is for general weights, input and b (b = 0: --cone)",
     }
     other = "FILE" if others[0] == "file" else _option_name(others[0])

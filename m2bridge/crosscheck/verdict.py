@@ -5,7 +5,7 @@ observed. Comparing both gives a :class:`~m2bridge.crosscheck.scope.VerdictScope
 statement is true, where it is false, and where it is undecided. A verdict is a statement with its
 scope, and with what the decision rests on.
 
-The words are those of ``scope``: case, closure, orbit, observable, witness. A
+Words are used as in ``scope``: case, closure, orbit, observable, witness. A
 :class:`GlobalStatement` is about the closure as a whole, an :class:`OrbitStatement` about each
 orbit that it *concerns*; an :class:`Observed` has values of observables. An observation that was
 not made is ``None``.

@@ -33,7 +33,7 @@ from m2bridge.decision_boundary.balls import (
 )
 
 OF_ZERO = -10_000
-"""The exponent of zero: less than that of every float."""
+"""The exponent of zero: less than every float has."""
 
 SMALL = 1e-6
 """Values that are smaller than this part of what norms allow may be zero."""

@@ -1,8 +1,8 @@
 """The certificate of a distance: what was asked, the claim, and the multipliers that prove it.
 
-All numbers are in hexadecimal digits, which are exact, and in the units of the layer; those of the
-search are powers of two. ``checker`` reads certificates, and shares nothing with this module but
-the name of the form and the digest.
+All numbers are in hexadecimal digits, which are exact, and in the units of the layer; the units of
+the search are powers of two. ``checker`` reads certificates, and shares nothing with this module
+but the name of the form and the digest.
 """
 
 from __future__ import annotations

@@ -188,8 +188,8 @@ def robustness_count(
 ) -> RobustnessCount:
     """Count the critical points of the distance to a decision boundary of a layer: its ED degree.
 
-    The boundary is that of :func:`robustness`, for general weights, readout, b and input: only the
-    sizes matter. The number is counted modulo two or more random primes; this is no proof.
+    The boundary is the one of :func:`robustness`, for general weights, readout, b and input: only
+    the sizes matter. The number is counted modulo two or more random primes; this is no proof.
 
     Parameters
     ----------

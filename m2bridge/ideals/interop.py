@@ -571,7 +571,7 @@ class ConvertibleIdeal(GeneratingSet):
         field = self.ring.field
         # for each generator its coefficients by exponents
         polynomials: list[dict[Any, Any]] = list(map(dict, self.generators_or_zero))
-        # The domain of QQ, GF(p) and QQ(a, b) is one of SymPy's own. That of an algebraic
+        # The domain of QQ, GF(p) and QQ(a, b) is one of SymPy's own. The one of an algebraic
         # extension, the only kind of field with a minimal polynomial, is a class of m2bridge.
         domain = field.domain
         if isinstance(field, ExtensionField) and field.minimal_polynomial:

@@ -1,4 +1,4 @@
-"""The statements about deep attention, the paper's and those of m2bridge.
+"""The statements about deep attention, the paper's and m2bridge's own.
 
 Words, hypotheses and formulas are in ``words.toml``, which the checker and both programs for all
 sizes read, too; here are the numbers of a network by their names in formulas. Nothing is computed
@@ -88,7 +88,7 @@ NUMBERS: dict[str, Callable[[NetworkSizes], Any]] = {
     "last": lambda network: network.widths[-1],
     "layer": lambda network: _ranks(network).index(1) + 1,
 }
-"""The numbers of a network by their names in ``words.toml``; ``layers`` has those of each layer."""
+"""The numbers of a network by their names in ``words.toml``; ``layers`` has them for each layer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class TokenSpace:
     width: int  # d, the number of entries of tokens as they are given
     dimension: int  # of the space of tokens that are seen, with 1 for biases
     # The coordinates that K, Q and V see, freely: one more where they have a bias. In softmax
-    # attention that of K does nothing, and that of V is a constant.
+    # attention the bias of K does nothing, and the bias of V is a constant.
     keys: int
     queries: int
     values: int

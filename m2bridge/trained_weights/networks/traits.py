@@ -175,7 +175,7 @@ def _undone_changes(
         return 0, 0, False
     linear_maps = norm.is_invertible
     # A change of β adds a constant to keys, queries and values, which biases take away again. In
-    # softmax attention that of the keys does nothing.
+    # softmax attention the bias of the keys does nothing.
     have_biases = set("QV" if options.softmax else "KQV") <= biases
     beta = 0
     if options.biases and norm.beta is not None:

@@ -367,4 +367,5 @@ def test_the_command_writes_and_verifies(tmp_path: Path) -> None:
     rejected = run([str(path), "--verify", "--json"])
     assert rejected.return_value == 1
     assert json.loads(rejected.output)["outcome"] == "rejected"
-    assert isinstance(run([str(path), "--verify", "--skip"]).exception, UsageError)
+    for words in (["--skip"], ["--timeout", "3"]):  # they would have no effect
+        assert isinstance(run([str(path), "--verify", *words]).exception, UsageError)

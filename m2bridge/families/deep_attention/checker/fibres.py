@@ -4,9 +4,9 @@
 alike. *Taken on trust*: this, and FLINT's Gröbner bases.
 
 *Checked here*: one fibre. Its equations say that the function of unknown matrices (B_1, …, B_l, N)
-is that of virtual weights (A_1, …, A_l, M). The entry (1, 1) of B_k is the one of A_k; if these are
-not zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once ("Fibres and
-closedness" in docs/deep-attention.md).
+is the function of virtual weights (A_1, …, A_l, M). The entry (1, 1) of B_k is the one of A_k; if
+these are not zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once
+("Fibres and closedness" in docs/deep-attention.md).
 
 *Notation* (as in docs/deep-attention.md). A network has widths d_0, …, d_l, with n = d_0 inputs,
 and t tokens, the columns of the n × t matrix X; S = XXᵀ. Layer k has the attention matrix A_k and
