@@ -14,7 +14,7 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
+from m2bridge.algebra.ring import is_homogeneous, total_degree
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import current
@@ -56,7 +56,6 @@ from m2bridge.maps.closure import Closure, closure, closure_script, read_closure
 from m2bridge.maps.degrees.polar_degrees import PolarDegrees, polar_degrees
 from m2bridge.maps.degrees.slices import slices_program
 from m2bridge.maps.equations import check_representations, default_max_degree
-from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
@@ -99,22 +98,17 @@ def standalone(
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
     # "singular-locus" is left
-    return _singular_locus_script(chosen, field, method).standalone()
-
-
-def _singular_locus_script(model: Model, field: CoefficientField, method: str) -> Script:
-    """Return the program for the singular locus by the method ``orbits`` or ``jacobian``."""
     if method == "jacobian":
-        return jacobian_script(model, field=field)
+        return jacobian_script(chosen, field=field).standalone()
     if method != "orbits":
         raise InvalidCaseError(
             "method", f"no script for the method '{method}': use orbits or jacobian"
         )
-    if model.no_orbits():
+    if chosen.no_orbits():
         raise MethodUnavailableError(
             "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
         )
-    return orbit_script(model, field=field)
+    return orbit_script(chosen, field=field).standalone()
 
 
 def observe_closure(model: SingleLayerAttention) -> Closure:
@@ -153,6 +147,23 @@ def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
     dimension, degree = observed.dimension, observed.degree
     if ideal is None or series is None or dimension is None or degree is None:
         raise ParseError("the answer about a closure is not complete")
+    # The tangent dimension is the same at all points of an orbit, so a checker needs one point. For
+    # one token there are no orbits: a sentence has the last degree in which a checker recomputes
+    # the ideal, and says that higher generators, of which there are none, are left to elimination.
+    tangent_dimensions: list[dict[str, Any]] = []
+    if model.t > 1:
+        trusted = tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
+        attention = model.parametrization()
+        for orbit in orbits(model):
+            point = attention.evaluate(flatten(*representative(orbit, model)))
+            tangent = tangent_dimension(ideal.generators, point)
+            tangent_dimensions.append({"orbit": list(orbit.cells), "dimension": tangent})
+    else:
+        # 0 for the zero ideal, which has no generators
+        largest_degree = max(map(total_degree, ideal.generators), default=0)
+        # a checker compares Hilbert functions up to the last degree with few monomials, in any case
+        last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
+        trusted = (WORDS.closure["one-token"].format(degree=last_checked),)
     answer = {
         "dimension": dimension,
         "degree": degree,
@@ -163,39 +174,9 @@ def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
     evidence = {
         "coordinates": list(ideal.ring.variables),
         "generators": list(observed.generator_texts()),
-        "tangent_dimensions": _tangent_dimensions(model, ideal),
+        "tangent_dimensions": tangent_dimensions,
     }
-    return Content(answer, evidence, _trusted_sentences(model, ideal))
-
-
-def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    """Return the sentences of a certificate that say what the closure relies on.
-
-    For several tokens they are lemmas. For one token a sentence has the last degree in which a
-    checker recomputes the ideal, and says that higher generators, of which there are none, are left
-    to elimination.
-    """
-    if model.t > 1:
-        return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
-    # 0 for the zero ideal, which has no generators
-    largest_degree = max(map(total_degree, ideal.generators), default=0)
-    # a checker compares Hilbert functions up to the last degree with few monomials, in any case
-    last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
-    return (WORDS.closure["one-token"].format(degree=last_checked),)
-
-
-def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
-    """Return the tangent dimension at each orbit, as entries of a certificate; none for t = 1."""
-    if model.t == 1:
-        return []
-    attention = model.parametrization()
-    # the tangent dimension is the same at all points of an orbit, so a checker needs one point
-    dimensions = []
-    for orbit in orbits(model):
-        point = attention.evaluate(flatten(*representative(orbit, model)))
-        dimension = tangent_dimension(ideal.generators, point)
-        dimensions.append({"orbit": list(orbit.cells), "dimension": dimension})
-    return dimensions
+    return Content(answer, evidence, trusted)
 
 
 class CertifiedEquations(NamedTuple):

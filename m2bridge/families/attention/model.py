@@ -313,9 +313,9 @@ class SingleLayerAttention(LayerSizes, Model):
         degrees are too large.
         """
         from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
-        from m2bridge.families.attention.polar.theorem import no_theorem, predicted_polar_degrees
+        from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
 
-        if observable != "polar_degrees" or no_theorem(self):
+        if observable != "polar_degrees" or self.t == 1:
             return ""
         if sizes.dimension_formula(self) > MAX_POLAR_DIMENSION:
             return ""

@@ -17,7 +17,7 @@ None.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import isqrt
@@ -430,49 +430,53 @@ def membership_of(
     Exact ``weights`` of the function, which is checked, are the witness if it is zero. ``remark``
     says in the result how the function or its weights were read.
     """
-    chart = Chart.of(quadratic_forms(model, function))  # None for the zero function
+    running = clock()
+    chart = Chart.of(quadratic_forms(model, function))
     if weights is not None and not _have_function(weights, function):
         raise InvalidCaseError("weights", "must be weights of the given function")
-    if chart is not None:
-        return replace(_membership_of_nonzero(model, function, chart), remark=remark)
-    # Weights (A, V) of the zero function are a witness only if the model allows the rank of A.
-    if weights is not None and weights[0].rank() > model.alpha:
-        weights = None
-    return _membership_of_zero(model, weights, remark)
-
-
-def _membership_of_nonzero(
-    model: LayerSizes, function: Mapping[str, Fraction | int], chart: Chart
-) -> Membership:
-    """Return the result for a function that is not zero, by its fibre in a chart (Macaulay2).
-
-    It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
-    multiple point.
-    """
-    running = clock()
+    if chart is None:
+        # The zero function is the apex of the cone. Its weights have A = 0 or V = 0, since a
+        # product l_i v_k vanishes only if a factor does. One pair is shown, A = V = 0 if none is
+        # given whose A has a rank that the model allows.
+        if weights is None or weights[0].rank() > model.alpha:
+            weights = zeros(model.d, model.d), zeros(model.d_out, model.d)
+        return Membership(
+            model=model,
+            place=INSIDE,
+            orbit=None,
+            weights=(weights,),
+            length=None,
+            # the tangent dimension exceeds the dimension, which for t ≥ 2 is this bound
+            singular=model.independent_count > dimension_bound(model),
+            boundary=model.d > 1,  # a limit of boundary points
+            engine_version="",
+            seconds=running.seconds,
+            remark=remark,
+        )
     fibre = fibre_in_chart(model, chart)
-    weights = tuple(chart.weights(point) for point in fibre.points)
-    for A, V in weights:
+    preimages = tuple(chart.weights(point) for point in fibre.points)
+    for A, V in preimages:
         if not _have_function((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
+    # outside of the closure the fibre is empty; a boundary point has a multiple point in its fibre
     place, orbit = OUTSIDE, None
-    # of functions in the closure only
     singular = boundary = None
-    if weights:
+    if preimages:
         place = INSIDE if fibre.are_real else CLOSURE
-        orbit = orbit_of(*weights[0])
+        orbit = orbit_of(*preimages[0])
         singular = _is_singular(orbit, fibre.length, model)
         boundary = fibre.length > len(fibre.points)
     return Membership(
         model=model,
         place=place,
         orbit=orbit,
-        weights=weights,
+        weights=preimages,
         length=fibre.length,
         singular=singular,
         boundary=boundary,
         engine_version=current().version,
         seconds=running.seconds,
+        remark=remark,
     )
 
 
@@ -490,30 +494,3 @@ def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) 
     """Return whether the weights have this function."""
     values = {name: Rational(value) for name, value in function.items()}
     return function_of(*weights) == {name: value for name, value in values.items() if value}
-
-
-def _membership_of_zero(
-    model: LayerSizes, weights_of_zero: MatrixPair | None, remark: str
-) -> Membership:
-    """Return the result for the zero function, the apex of the cone, which is in the neuromanifold.
-
-    Its weights have A = 0 or V = 0, since a product l_i v_k vanishes only if a factor does. It is a
-    limit of boundary points unless d = 1, and singular where the tangent dimension, the number of
-    independent coordinates, exceeds the dimension. One pair of weights is shown: A = V = 0 if none
-    is given.
-    """
-    weights = weights_of_zero
-    if weights is None:
-        weights = zeros(model.d, model.d), zeros(model.d_out, model.d)
-    return Membership(
-        model=model,
-        place=INSIDE,
-        orbit=None,
-        weights=(weights,),
-        length=None,
-        singular=model.independent_count > dimension_bound(model),  # for t ≥ 2 the dimension
-        boundary=model.d > 1,
-        engine_version="",
-        seconds=clock().seconds,
-        remark=remark,
-    )

@@ -88,7 +88,16 @@ def parametrization(
     relations: tuple[PolyElement, ...] = ()
     if weights == "attention":
         A = matrix["A"]
-        relations = _rank_relations(A, shape.a)
+        # the (a+1)-minors, which generate a prime ideal over every field (Bruns, Vetter,
+        # *Determinantal Rings*, section 2); none for a ≥ d
+        size = shape.a + 1
+        choices = list(combinations(range(shape.d), size))
+        domain = source.sympy_ring.to_domain()
+        minors = []
+        for rows, columns in check_deadline_in(product(choices, repeat=2)):
+            block = [[A[p][i] for i in columns] for p in rows]
+            minors.append(DomainMatrix(block, (size, size), domain).det())
+        relations = tuple(minors)
     else:
         A = _transposed_product(matrix["K"], matrix["Q"])
     values = images(shape, A, matrix["V"], coordinates)
@@ -140,20 +149,6 @@ def _transposed_product(left: list[list[Any]], right: list[list[Any]]) -> list[l
     # the columns of left are the rows of its transpose
     left_columns = check_deadline_in(zip(*left, strict=True))
     return [[sum(map(mul, row, column)) for column in right_columns] for row in left_columns]
-
-
-def _rank_relations(A: MatrixOfPolynomials, a: int) -> tuple[PolyElement, ...]:
-    """Return the (a+1)-minors of a square matrix A.
-
-    They generate a prime ideal over every field (Bruns, Vetter, *Determinantal Rings*, section 2).
-    """
-    choices = list(combinations(range(len(A)), a + 1))  # none if A has at most a rows
-    domain = A[0][0].ring.to_domain()
-    minors = []
-    for rows, columns in check_deadline_in(product(choices, repeat=2)):
-        block = [[A[p][i] for i in columns] for p in rows]
-        minors.append(DomainMatrix(block, (a + 1, a + 1), domain).det())
-    return tuple(minors)
 
 
 def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:

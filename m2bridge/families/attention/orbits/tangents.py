@@ -105,20 +105,6 @@ def source_tangent_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     return matrices_of_rank(shape.d, shape.alpha) + of_V
 
 
-def _differential_images(
-    A: Sparse, V: Sparse, orbit: Orbit, shape: LayerSizes
-) -> Iterator[FunctionCoordinates]:
-    """Yield the images of a spanning set of the tangent space of the source at (A, V).
-
-    (A, V) is any point of the source whose function is in the orbit.
-    """
-    spaces_moving_A = ["A"] if _all_are_tangent(orbit, shape) else ["X", "Y"]
-    for i, j, space in product(range(shape.d), range(shape.d), spaces_moving_A):
-        yield _image_of_tangent_vector(space, (i, j), A, V)
-    for k, q in product(range(shape.d_out), range(shape.d)):
-        yield _image_of_tangent_vector("V", (k, q), A, V)
-
-
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the rank at the representative of the differential of the parametrization."""
     classes = IndexClasses.of(orbit, shape)
@@ -199,8 +185,14 @@ def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     B of rank 1 is a direction of a line A + sB in the source.
     """
     vectors: list[FunctionCoordinates] = []
+    # (space, place) of unit matrices that span the tangent space of the source
+    spaces_moving_A = ["A"] if _all_are_tangent(orbit, shape) else ["X", "Y"]
+    directions = [*product(spaces_moving_A, product(range(shape.d), range(shape.d)))]
+    directions += product(["V"], product(range(shape.d_out), range(shape.d)))
     for A, V in fibre_points(orbit, shape):
-        vectors += _differential_images(sparse_matrix(A), sparse_matrix(V), orbit, shape)
+        sparse_A, sparse_V = sparse_matrix(A), sparse_matrix(V)
+        for space, place in directions:
+            vectors.append(_image_of_tangent_vector(space, place, sparse_A, sparse_V))
     if orbit == Orbit(1, 1, 1):
         vectors += _limits_of_tangent_vectors(shape)
     return sparse_rank(vectors)

@@ -144,41 +144,30 @@ def _geometric_series_coefficients(d: int) -> list[int]:
 
 
 def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
-    """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α."""
-    ring = flint.fmpz_mod_ctx(prime)
-    C = flint.fmpz_mod_mat(_matrix_c(d, u), ring)
-    M = flint.fmpz_mod_mat(_matrix_m(d, u, prime), ring)
+    """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α.
+
+    C and M are d×d matrices with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a) and M_bc =
+    [y^{d−1−b−c}] φ(y), where φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] the coefficient of
+    y^k, zero for k < 0.
+    """
+    modulo_prime = flint.fmpz_mod_ctx(prime)
+    polynomials = flint.fmpz_mod_poly_ctx(modulo_prime)
+    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
+    numerator = polynomials([1 + u, u * u, -u * u]) ** d
+    phi = numerator * polynomials(_geometric_series_coefficients(d))
+    coefficients = [int(phi[k]) for k in range(d)]
+    powers = [(-u) ** k for k in range(2 * d)]
+    rows_of_C = []
+    rows_of_M = []
+    for a in range(d):
+        rows_of_C.append([powers[a + b] * (-1) ** b * comb(a + b, a) for b in range(d)])
+        # from degree d − 1 − a down to 0, then zeros
+        rows_of_M.append([*coefficients[d - 1 - a :: -1], *[0] * a])
+    C = flint.fmpz_mod_mat(rows_of_C, modulo_prime)
+    M = flint.fmpz_mod_mat(rows_of_M, modulo_prime)
     # the characteristic polynomial is Σ (−1)^k e_k T^{d−k}
     coefficient = int((C * M).charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
-
-
-def _matrix_c(d: int, u: int) -> list[list[int]]:
-    """Return the d×d matrix with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a)."""
-    powers = [(-u) ** k for k in range(2 * d)]
-    rows = []
-    for a in range(d):
-        row = [powers[a + b] * (-1) ** b * comb(a + b, a) for b in range(d)]
-        rows.append(row)
-    return rows
-
-
-def _matrix_m(d: int, u: int, prime: int) -> list[list[int]]:
-    """Return the d×d matrix with the entries M_bc = [y^{d−1−b−c}] φ(y) modulo the prime.
-
-    φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] the coefficient of y^k, zero for k < 0.
-    """
-    series = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
-    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
-    numerator = series([1 + u, u * u, -u * u]) ** d
-    phi = numerator * series(_geometric_series_coefficients(d))
-    coefficients = [int(phi[k]) for k in range(d)]
-    rows = []
-    for b in range(d):
-        # from degree d − 1 − b down to 0, then zeros
-        row = [*coefficients[d - 1 - b :: -1], *[0] * b]
-        rows.append(row)
-    return rows
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:
@@ -195,7 +184,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
         row_sum = 0
         for b in range(d):
             for c in range(d - b):
-                # |C_ab| |M_bc|, for the matrices of _matrix_c and _matrix_m
+                # |C_ab| |M_bc|, for the matrices of _characteristic_coefficient
                 row_sum += comb(a + b, a) * int(phi[d - 1 - b - c])
         row_bound = max(row_bound, row_sum)
     return int(comb(d, alpha) * row_bound**alpha)
@@ -308,39 +297,24 @@ def symmetric_integrals(d: int) -> list[int]:
     (docs/polar-degrees.md, Proposition "Symmetric matrices").
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
-    phi = _phi_coefficients(d)
+    # the coefficients of φ at y^0, …, y^{d−1}: (1 − 2ty) φ = (1 − uy)^d gives each from the former
+    phi = []
+    coefficient = flint.fmpz_poly([])
+    for m in range(d):
+        coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
+        phi.append(coefficient)
     total = flint.fmpz_poly([])
     # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
     for k in check_deadline_in(range(2 * d - 3)):
-        total -= (t ** (k + 1) - u ** (k + 1)) * _half_of_summand(phi, k)
+        # by the symmetry in y and z half of (y − z)² can be replaced by y² − yz
+        half = flint.fmpz_poly([])
+        for i in range(k + 1):
+            # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
+            of_y, of_z = d - 1 - i, d - 1 - k + i
+            if of_y >= 2 and of_z >= 0:
+                half += comb(k, i) * phi[of_y - 2] * phi[of_z]
+            if of_y >= 1 and of_z >= 1:
+                half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+        total -= (t ** (k + 1) - u ** (k + 1)) * half
     total *= t**3
     return [int(total[j]) for j in range(2 * d - 1)]
-
-
-def _phi_coefficients(d: int) -> list[flint.fmpz_poly]:
-    """Return the coefficients of φ(y) at y^0, …, y^{d−1}, polynomials in u."""
-    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
-    coefficients = []
-    coefficient = flint.fmpz_poly([])
-    for m in range(d):
-        # (1 − 2ty) φ = (1 − uy)^d gives each coefficient from the one before
-        coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
-        coefficients.append(coefficient)
-    return coefficients
-
-
-def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
-    """Return half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z).
-
-    By the symmetry in y and z half of (y − z)² can be replaced by y² − yz.
-    """
-    d = len(phi)
-    half = flint.fmpz_poly([])
-    for i in range(k + 1):
-        # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
-        of_y, of_z = d - 1 - i, d - 1 - k + i
-        if of_y >= 2 and of_z >= 0:
-            half += comb(k, i) * phi[of_y - 2] * phi[of_z]
-        if of_y >= 1 and of_z >= 1:
-            half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
-    return half

@@ -40,18 +40,13 @@ observed.
 LINEAR_SPACE = "the closure is a linear space, for d = 1"
 
 
-def no_theorem(shape: LayerSizes) -> str:
-    """Return why the integrals are not the polar degrees; empty if they are, as for all t ≥ 2.
+@lru_cache(maxsize=64)
+def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
+    """Return the polar degrees δ_n, …, δ_0 by the theorem, for all t ≥ 2; the first is the degree.
 
     For d = 1 the closure is a linear space: the projective space over which integrals are taken.
     """
-    return why_not_several_tokens(shape)
-
-
-@lru_cache(maxsize=64)
-def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
-    """Return the polar degrees δ_n, …, δ_0 by the theorem; the first is the degree."""
-    reason = no_theorem(shape)
+    reason = why_not_several_tokens(shape)
     if reason:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
@@ -100,7 +95,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:
     """Return the polar degrees with the loci on which they rely; ``None`` for t = 1."""
-    if no_theorem(shape):
+    if why_not_several_tokens(shape):
         return None
     degrees = predicted_polar_degrees(shape)
     known = _how_known(shape, degrees)
