@@ -34,6 +34,7 @@ from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.cli.ideals import ideal_option, read_ideal, refuse_variables
 from m2bridge.convert.bounded_io import read_bytes
+from m2bridge.decision_boundary.options import OPTIONS as OPTIONS_OF_BOUNDARY
 from m2bridge.engine import Session
 from m2bridge.errors import (
     CertificateError,
@@ -400,7 +401,7 @@ _TYPES[Path] = click.Path(exists=True, path_type=Path)
 
 
 def _click_option(option: WeightsOption) -> Callable[[Command], Command]:
-    """Return the option of the command ``weights`` that click adds."""
+    """Return the option of ``weights`` or ``robustness`` that click adds."""
     if option.kind is bool:
         return click.option(f"--{option.name}/--no-{option.name}", default=None, help=option.help)
     names, more = names_of_option(option.name)
@@ -486,20 +487,8 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
 @click.command(
     "robustness", epilog="Example: m2bridge robustness examples/classifier.npz --threshold 0.5"
 )
-@click.argument(
-    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
-@click.option("--pool", metavar="WHICH", help="For w: mean (the default), first, last or an index.")
-@click.option("--bias", type=float, metavar="B", help="The constant b of g. Default: 0.")
-@click.option("--threshold", type=float, metavar="T", help="A threshold, which is b = -T.")
-@click.option("--skip", is_flag=True, help="The layer adds its input.")
-@click.option(
-    "--scores-over",
-    type=click.Choice(["1", "sqrt(a)", "t"]),
-    default="1",
-    show_default=True,
-    help="What scores are divided by.",
-)
+@click.argument("file", required=False, type=click.Path(exists=True, path_type=Path))
+@common.stack_options(*map(_click_option, OPTIONS_OF_BOUNDARY))
 @click.option(
     "--point",
     type=common.NewPath(dir_okay=False, path_type=Path),
@@ -533,9 +522,10 @@ def robustness_command(
 ) -> int:
     """How far the input in FILE is from the decision boundary of a lightning attention layer.
 
-    FILE has the arrays K and Q, or A, V and perhaps O, for one head or with a first axis for heads,
-    the input X (d×t), and the readout R (d'×t) or w (d' entries). The sign of
-    g(X) = <R, layer(X)> + b decides. The distance is an interval that is proved to contain it.
+    FILE has the weights, as for the command weights: K and Q, or A, V and perhaps O, or usual names
+    of models. The input X (d×t) and the readout R (d'×t) or w (d' entries) are in FILE or in a
+    second file. The sign of g(X) = <R, layer(X)> + b decides. The distance is an interval that is
+    proved to contain it.
 
     With --verify, FILE is a certificate, which is checked by other formulas. Exit code 0 when it is
     accepted, 1 when it is rejected, and 3 when it is too large.
@@ -628,6 +618,8 @@ def _verify_distance(file: Path, form: str) -> int:
         outcome, code, because = "too-expensive", UNDECIDED, str(reason)
     except CertificateError as reason:
         outcome, code, because = "rejected", REFUTED, str(reason)
+    except ConversionError as reason:
+        raise click.UsageError(f"{file.name} is no certificate: {reason}") from None
     if form == "json":
         echo_json(json.dumps({"outcome": outcome, "because": because}, ensure_ascii=False))
     else:

@@ -13,7 +13,7 @@ the plane, where a test of the theorem fails, the number of real roots of S is s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import flint
 import numpy
@@ -27,7 +27,8 @@ from m2bridge.decision_boundary.critical_points import (
     polynomial_of_points,
     rank_one_boundary,
 )
-from m2bridge.decision_boundary.reading import LayerSource, read_problem
+from m2bridge.decision_boundary.options import OPTIONS, BoundaryOptions, LayerSource
+from m2bridge.decision_boundary.reading import OF_PLANE, array_of_shape, read_layer
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.limits import check_deadline_in, limited
@@ -35,7 +36,7 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import INK, SOFT, PictureResult, line, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet
-from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.figure import picture_options
 
 MOST_PIXELS = 400
 """The largest number of inputs along a side."""
@@ -162,10 +163,9 @@ def _channels(color: str) -> tuple[int, ...]:
 def plane_of_inputs(
     source: LayerSource,
     *,
-    bias: float = 0.0,
-    pool: str | None = None,
     pixels: int = 60,
     half_side: float | None = None,
+    **options: Unpack[BoundaryOptions],
 ) -> PlaneOfInputs:
     """Count real critical points at the inputs of a plane, for |s|, |t| ≤ half_side; the default is
     2.5 times the distance of X, divided by the largest norm of X₁ and X₂.
@@ -173,9 +173,9 @@ def plane_of_inputs(
     if not 2 <= pixels <= MOST_PIXELS:
         raise InvalidCaseError("pixels", f"must be from 2 to {MOST_PIXELS}")
     with limited(None) as running:
-        arrays = {name: tensor.array() for name, tensor in tensors(source).items()}
-        given = [arrays.pop(name, None) for name in ("X1", "X2")]
-        problem = read_problem(arrays, pool=pool, bias=bias, skip=False, scores_over="1")
+        layer = read_layer(source, for_plane=True, **options)
+        given = [layer.arrays.get(name) for name in OF_PLANE]
+        problem = layer.problem(array_of_shape("X", layer.arrays, 2))
         if problem.U.size < 2:
             raise InvalidCaseError(
                 "source", "X has one entry; a plane of inputs needs two at least"
@@ -183,7 +183,9 @@ def plane_of_inputs(
         found = _listed(problem)
         if found is None:
             raise InvalidCaseError(
-                "source", "the figure needs one head of rank one, a readout of rank one and a bias"
+                "source",
+                "the figure needs one head of rank one, a readout of rank one and a bias, and no"
+                " skip connection",
             )
         distance, nearest = found
         if given[0] is None and given[1] is None:
@@ -352,8 +354,7 @@ ROBUSTNESS = Figure(
     "Real critical points of the distance to a decision boundary, on a plane of inputs",
     (
         CaseOption("source", str, "a file as of robustness, perhaps with X1, X2", positional=True),
-        CaseOption("bias", float, "the constant b of g", default="0"),
-        CaseOption("pool", str, "for w: mean, first, last or an index", required=False),
+        *picture_options(OPTIONS),
         CaseOption("pixels", integer, "the number of inputs along a side", default="60"),
         CaseOption("half_side", float, "the largest coordinate", required=False),
     ),

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy
 
 from m2bridge.algebra.intervals import FloatInterval
-from m2bridge.decision_boundary.reading import LayerSource, ScoresOver
-from m2bridge.decision_boundary.result import Robustness, interval_text, robustness
+from m2bridge.decision_boundary.options import OPTIONS, BoundaryOptions, LayerSource
+from m2bridge.decision_boundary.reading import read_layer
+from m2bridge.decision_boundary.result import Robustness, interval_text, robustness_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.limits import check_deadline_in, limited
@@ -28,7 +29,7 @@ from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet
-from m2bridge.trained_weights.checkpoints.files import tensors
+from m2bridge.trained_weights.figure import picture_options
 
 MOST_INPUTS = 100_000
 """The largest number of inputs."""
@@ -160,28 +161,21 @@ class RadiiOfInputs(PictureResult):
 
 
 def radii_of_inputs(
-    source: LayerSource,
-    *,
-    bias: float = 0.0,
-    pool: str | None = None,
-    skip: bool = False,
-    scores_over: ScoresOver = "1",
-    bars: int = 20,
+    source: LayerSource, *, bars: int = 20, **options: Unpack[BoundaryOptions]
 ) -> RadiiOfInputs:
     """The distances of the inputs X, of shape (n, d, t), with options of ``robustness``."""
     if not 1 <= bars <= MOST_BARS:
         raise InvalidCaseError("bars", f"must be from 1 to {MOST_BARS}")
     with limited(None) as running:
-        arrays = {name: tensor.array() for name, tensor in tensors(source).items()}
-        X = arrays.pop("X", numpy.zeros(0))
+        layer = read_layer(source, **options)
+        X = layer.arrays.get("X", numpy.zeros(0))
         if X.ndim != 3 or not 1 <= len(X) <= MOST_INPUTS:
             shape = f"(n, d, t), with n from 1 to {MOST_INPUTS}"
             raise InvalidCaseError("source", f"X must be there, and of the shape {shape}")
+        problem = layer.problem(X[0])
         inputs = []
         for one in check_deadline_in(X):
-            found = robustness(
-                arrays | {"X": one}, bias=bias, pool=pool, skip=skip, scores_over=scores_over
-            )
+            found = robustness_of(replace(problem, U=one))
             inputs.append(replace(found, nearest=None, proof_of_bounds=None))
         return RadiiOfInputs(inputs=tuple(inputs), bars=bars, seconds=running.seconds)
 
@@ -191,10 +185,7 @@ RADII = Figure(
     "Distances of many inputs to a decision boundary, as a histogram",
     (
         CaseOption("source", str, "a file as of robustness, X of shape (n, d, t)", positional=True),
-        CaseOption("bias", float, "the constant b of g", default="0"),
-        CaseOption("pool", str, "for w: mean, first, last or an index", required=False),
-        CaseOption("skip", bool, "the layer adds its input", required=False, flag=True),
-        CaseOption("scores_over", str, "scores are divided by 1, sqrt(a) or t", default="1"),
+        *picture_options(OPTIONS),
         CaseOption("bars", integer, "the number of bars", default="20"),
     ),
     radii_of_inputs,

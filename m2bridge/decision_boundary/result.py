@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from io import BytesIO
 from math import inf, isfinite
-from numbers import Real
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import flint
 import numpy
@@ -28,15 +27,9 @@ from m2bridge.decision_boundary.boundary import (
 from m2bridge.decision_boundary.certificate import ProvedDistance
 from m2bridge.decision_boundary.critical_points import all_critical_points
 from m2bridge.decision_boundary.nearest import distance_to
-from m2bridge.decision_boundary.reading import LayerSource, ScoresOver, read_problem
-from m2bridge.errors import (
-    InvalidCaseError,
-    NotApplicableError,
-    TooLargeError,
-    check_choice,
-    check_flag,
-    check_kind,
-)
+from m2bridge.decision_boundary.options import LayerSource, ScoresOver
+from m2bridge.decision_boundary.reading import read_problem
+from m2bridge.errors import NotApplicableError, TooLargeError
 from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, in_brackets, plural
@@ -46,8 +39,6 @@ PRECISION = 128
 
 DIGITS_OF_VALUE = 64
 """The binary digits of g(U) that are to be known."""
-
-MOST = sys.float_info.max
 
 FEW_DIGITS, MAX_DIGITS = 6, 15
 """The digits of the ends of an interval in the text, and the most of a distance."""
@@ -207,6 +198,18 @@ def robustness(
     threshold: float | None = None,
     skip: bool = False,
     scores_over: ScoresOver = "1",
+    input: LayerSource | None = None,
+    layer: int | None = None,
+    heads: int | None = None,
+    query: str | None = None,
+    key: str | None = None,
+    value: str | None = None,
+    output: str | None = None,
+    stacked: str | None = None,
+    layout: str | None = None,
+    ignore: str | None = None,
+    adapter: str | Path | None = None,
+    as_: Literal["lightning"] | None = None,
     timeout: float | None = None,
 ) -> Robustness:
     """The Euclidean distance of an input X to the boundary g = 0 of a lightning attention layer.
@@ -216,10 +219,11 @@ def robustness(
 
     Parameters
     ----------
-    source : str, Path or mapping
-        A file, or a dictionary, with the arrays K and Q (a×d) or A (d×d), V (v×d) and perhaps O
-        (d'×v), with a first axis for heads or without, the input X (d×t), and the readout R (d'×t)
-        or w (d' entries). Floating-point numbers are taken exactly.
+    source : path or mapping
+        The weights, as for :func:`weights`: a file or folder of any format that it reads, or a
+        mapping from names to arrays, with usual names or with K and Q (a×d), or A (d×d), V (v×d)
+        and perhaps O (d'×v), with a first axis for heads or without. In addition the input X (d×t)
+        and the readout R (d'×t) or w (d' entries). Floating-point numbers are taken exactly.
     pool : str, optional
         For w: R = w γᵀ, where γ is the ``"mean"`` of the tokens (the default), the ``"first"``, the
         ``"last"``, or the token of an index, from 0 on.
@@ -228,14 +232,26 @@ def robustness(
     skip : bool, optional
         Whether X is added to the output.
     scores_over : {"1", "sqrt(a)", "t"}, optional
-        What scores are divided by.
+        What scores are divided by; a is the number of rows of K of a head, as it is stored.
+    input : path or mapping, optional
+        X, R or w, if they are not in the source.
+    layer : int, optional
+        The number of the layer, from 1 on, if the source has several.
+    heads, query, key, value, output, stacked, layout, ignore, adapter
+        How the weights are stored, as for :func:`weights`; ``heads`` is a number. Arrays that would
+        make the layer another function are refused, unless ``ignore`` names them.
+    as_ : {"lightning"}, optional
+        The layer alone, whatever ``config.json`` or names say of softmax, norms and positions.
     timeout : float, optional
         The limit in seconds.
 
     Raises
     ------
     InvalidCaseError
-        For arrays that are missing, unknown, not finite or of a wrong shape.
+        For arrays that are missing, not in this layer, not finite or of a wrong shape, and for
+        layers with softmax, norms, biases, rotary positions, masks or MLPs.
+    ConversionError, MethodUnavailableError
+        If a file cannot be read; if a package for it is missing.
     TooLargeError
         For a readout R of too many entries.
     TimeLimitError
@@ -254,28 +270,37 @@ def robustness(
     >>> [round(end, 9) for end in found.distance]
     [1.0, 1.0]
     """
-    check_choice("scores_over", scores_over, ScoresOver)
-    check_flag("skip", skip)
-    check_kind("pool", pool, (str, type(None)), "mean, last, first, or an index, as text")
-    if bias is not None and threshold is not None:
-        raise InvalidCaseError("threshold", "is −bias: give one of them")
-    constant = 0.0 if bias is None else _finite("bias", bias)
-    constant = constant if threshold is None else -_finite("threshold", threshold)
     with limited(timeout) as running:
-        problem = read_problem(source, pool=pool, bias=constant, skip=skip, scores_over=scores_over)
+        problem = read_problem(
+            source,
+            pool=pool,
+            bias=bias,
+            threshold=threshold,
+            skip=skip,
+            scores_over=scores_over,
+            input=input,
+            layer=layer,
+            heads=heads,
+            query=query,
+            key=key,
+            value=value,
+            output=output,
+            stacked=stacked,
+            layout=layout,
+            ignore=ignore,
+            adapter=adapter,
+            as_=as_,
+        )
+        found = robustness_of(problem)
+        return replace(found, seconds=running.seconds)
+
+
+def robustness_of(problem: BoundaryProblem) -> Robustness:
+    """The distance of the input of a problem."""
+    with limited(None) as running:
         with working_precision(PRECISION):
             answer = _answer(problem)
         return Robustness(**answer, sizes=problem.sizes, seconds=running.seconds)
-
-
-def _finite(option: str, number: float) -> float:
-    """A number of an option as a float."""
-    check_kind(option, number, Real, "a number")
-    if not abs(number) <= MOST:
-        raise InvalidCaseError(option, "must be a finite number")
-    if float(number) != number:
-        raise InvalidCaseError(option, f"is {number}, and no float is equal to it")
-    return float(number)
 
 
 def _answer(problem: BoundaryProblem) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from m2bridge.errors import alternatives
@@ -21,9 +21,9 @@ def _help(option: WeightsOption) -> str:
     return f"{text}. Values: {alternatives(option.choices)}" if option.choices else text
 
 
-_FILE = (
-    CaseOption("source", str, "a file of weights", positional=True),
-    *(
+def picture_options(options: Iterable[WeightsOption]) -> tuple[CaseOption, ...]:
+    """Return the options of a picture that a command and its function have, too."""
+    return tuple(
         CaseOption(
             option.name,
             _READERS.get(option.kind, str),
@@ -32,16 +32,15 @@ _FILE = (
             required=False,
             flag=option.kind is bool,
         )
-        for option in OPTIONS
+        for option in options
         if option.in_picture
-    ),
-)
+    )
 
 
 FIGURE = Figure(
     "weights",
     "Singular values of trained weights, and how near singular functions are",
-    _FILE,
+    (CaseOption("source", str, "a file of weights", positional=True), *picture_options(OPTIONS)),
     weights,
 )
 

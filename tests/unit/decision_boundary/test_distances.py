@@ -266,19 +266,19 @@ def test_heads_whose_products_cancel() -> None:
 @pytest.mark.parametrize(
     ("change", "options", "words"),
     [
-        ({"W_in": [[1.0]]}, {}, "unknown arrays: W_in"),
+        ({"W_in": [[1.0]]}, {}, "not in the layer here: 'W_in'"),
         ({"X": [[1.0, float("nan")]]}, {}, "not a finite number"),
         ({"X": [[1.0]]}, {}, "has 1 rows"),
         ({"w": [1.0]}, {}, "w has 1 entries"),
         ({"R": [[1.0]]}, {}, "one readout"),
-        ({"bq": [0.0]}, {}, "biases of queries"),
+        ({"bq": [0.0]}, {}, "norms, biases, positions"),
         ({}, {"skip": True, "bias": 1.0}, "as many outputs as inputs"),
         ({}, {"pool": "best"}, "mean, last, first"),
         ({}, {"pool": "7"}, "tokens 0 to 1"),
         ({}, {"bias": float("inf")}, "finite"),
         ({}, {"bias": 1.0, "threshold": 1.0}, "give one of them"),
         ({}, {"bias": Fraction(1, 3)}, "no float is equal"),
-        ({"V": [[[1.0, 1], [1, 1], [1, 1]]] * 2}, {}, "different numbers of heads"),
+        ({"V": [[[1.0, 1], [1, 1], [1, 1]]] * 2}, {}, "all with the heads as first index"),
     ],
 )
 def test_what_is_refused(change: dict[str, Any], options: dict[str, Any], words: str) -> None:
