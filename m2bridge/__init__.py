@@ -1,7 +1,7 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
-The public names are those of ``__all__``, of ``m2bridge.workspace.values`` and, for packages with
-models, of ``m2bridge.plugins``; docs/stability.md says what of them is stable. Names of ``__all__``
+The public names stand in ``__all__``, in ``m2bridge.workspace.values`` and, for packages with
+models, in ``m2bridge.plugins``; docs/stability.md says what of them is stable. Names of ``__all__``
 are imported when they are first used, so that the command line can say what an interrupt does
 before SymPy is loaded. Each has an example in its docstring, written as after ``from m2bridge
 import *``.

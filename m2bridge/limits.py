@@ -41,6 +41,9 @@ PerformedT = TypeVar("PerformedT")
 _PART_OF = "its part of"
 """The first words of the description of a limit that is a part of another limit."""
 
+METHOD_SECONDS = 60.0
+"""The time of one of several methods, or of a proof, where the caller sets no limit."""
+
 MAX_WAIT_SECONDS = 3600.0
 """One wait for a file or a terminal, after which the wait is repeated: system calls accept little
 more than a month.
@@ -216,6 +219,15 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     else:
         inner = outer
     with _running(inner):
+        yield inner
+
+
+@contextmanager
+def turn(part: float) -> Iterator[Clock]:
+    """Limit the block, one of several methods, to a part of the remaining time, or to
+    :data:`METHOD_SECONDS` where there is no limit.
+    """
+    with share(part, otherwise=METHOD_SECONDS) as inner:
         yield inner
 
 
@@ -434,7 +446,7 @@ def importing() -> Iterator[None]:
             count = len(sys.modules)
             yield
             if len(sys.modules) > count:
-                # Later collections leave out all objects that exist now, which are mostly those of
+                # Later collections leave out all objects that exist now, which mostly belong to
                 # the modules.
                 gc.freeze()
     finally:

@@ -348,8 +348,9 @@ def leave(number: int, frame: FrameType | None) -> None:
     if not threading.main_thread().is_alive():
         return  # Python is shutting down, where an exception would only be printed
     if _is_finalizing(frame):
-        # An exception there would be printed and lost, so the signal is sent again a moment later.
-        threading.Timer(_REMOVAL_SECONDS, os.kill, (os.getpid(), number)).start()
+        # An exception there would be printed and lost, so the signal is sent again a moment later,
+        # when the temporary folder is removed.
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
         return
     raise SystemExit(128 + number)
 
@@ -361,10 +362,6 @@ def _is_finalizing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-_REMOVAL_SECONDS = 0.05
-"""The time in which a temporary folder is removed."""
 
 
 @contextmanager

@@ -213,8 +213,7 @@ def no_hurry() -> Iterator[None]:
     busy machine too.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
-        patch.setattr("m2bridge.maps.equations.MAX_HYPERSURFACE_SECONDS", PATIENCE)
+        patch.setattr("m2bridge.limits.METHOD_SECONDS", PATIENCE)
         patch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
         patch.setattr(
             "m2bridge.families.attention.orbits.singular_orbits.MAX_BOUND_SECONDS", PATIENCE

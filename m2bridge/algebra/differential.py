@@ -113,14 +113,6 @@ def differential_rank(
 
 MIN_FIELD_ELEMENTS = 1000
 """A field whose points are called random has at least this many elements."""
-POINTS_PER_FIELD = 3
-"""Points over each field; the largest of their ranks counts, so that one unlucky point is harmless.
-"""
-MAX_EXTENSION_ENTRIES = 1 << 22
-"""The largest number of entries over GF(p) of a matrix over an extension."""
-MAX_SPARE_ROWS = 32
-"""The number of rows of such a matrix beyond the number that an upper bound requires."""
-
 SEED = 20240817
 
 
@@ -137,7 +129,8 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     and named if they have at least the same rank.
     """
     p = field.characteristic
-    seeds = range(SEED, SEED + POINTS_PER_FIELD)
+    # the largest rank at three points counts, so that one unlucky point is harmless
+    seeds = range(SEED, SEED + 3)
     best = RankAtPoints(rank=-1, field="")  # −1 is less than every rank
     for seed in seeds:
         # Over GF(p) the numbers 1, …, p are all elements of the field.
@@ -269,8 +262,8 @@ def extension_degree(p: int) -> int:
 
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k), k =
-    ``extension_degree(p)``; of a large matrix at least ``enough`` + :data:`MAX_SPARE_ROWS` rows are
-    taken at random, if there are so many.
+    ``extension_degree(p)``; of a large matrix at least ``enough`` + 32 rows are taken at random, if
+    there are so many.
 
     It is computed over GF(p): multiplication by an element a of GF(p^k) is a k × k matrix, whose
     row i has the coordinates of a z^i in the basis z^0, …, z^(k−1), and the matrix in which this
@@ -283,9 +276,10 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     for _ in free.source.variables:
         coordinates = [chance.randrange(p) for _ in range(k)]
         point.append(field(coordinates))  # the element with these coordinates
-    # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries.
-    affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
-    wanted_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
+    # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries, and
+    # a matrix with at most 2^22 entries is affordable.
+    affordable_rows = (1 << 22) // max(1, k * k * len(point))
+    wanted_rows = max(enough + 32, affordable_rows)
     images = chance.sample(free.images, min(wanted_rows, len(free.images)))
     powers = [field.gen() ** i for i in range(k)]
     rows = []

@@ -24,9 +24,6 @@ from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
 
 from m2bridge.errors import ConversionError
 
-MAX_VARIABLE_NAME_CHARS = 100
-"""Characters in the name of a variable, or of a generator of a field, that people write."""
-
 SymbolEntry = Indexed | MatrixElement
 """An entry of an indexed object or of a matrix of symbols."""
 

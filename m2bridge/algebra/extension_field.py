@@ -22,15 +22,13 @@ from sympy.polys.polyclasses import DMP
 from sympy.polys.polyerrors import CoercionFailed
 from sympy.polys.rings import PolyRing
 
-from m2bridge.algebra.expressions import MAX_VARIABLE_NAME_CHARS
+from m2bridge.algebra import FACTORING_CHARACTERISTIC_BOUND, MAX_VARIABLE_NAME_CHARS
 from m2bridge.algebra.field import CoefficientField, check_over_field
 from m2bridge.algebra.numbers import flint_rational, nearest_to_zero
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 MAX_EXTENSION_DEGREE = 24
 """Degree of a minimal polynomial: Gröbner bases over larger fields take minutes."""
-EXTENSION_CHARACTERISTIC_BOUND = 2**29
-"""Macaulay2 finds no common divisors, and so no inverses, modulo larger primes."""
 MAX_PARAMETERS = 20
 """Parameters of a field of rational functions."""
 
@@ -118,7 +116,7 @@ class ExtensionField(CoefficientField):
                 "needs one name, and a minimal polynomial in it of degree 2 to"
                 f" {MAX_EXTENSION_DEGREE}",
             )
-        if self.characteristic >= EXTENSION_CHARACTERISTIC_BOUND:
+        if self.characteristic >= FACTORING_CHARACTERISTIC_BOUND:
             raise InvalidCaseError(
                 "field", f"extensions of GF({self.characteristic}) are not available: use p < 2^29"
             )

@@ -14,9 +14,6 @@ from typing import Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
-_MAX_CHARACTERISTIC_DIGITS = 12
-"""Longer characteristics are refused unread: no field of m2bridge has one."""
-
 MAX_FIELD_CHARS = 1_000_000
 """Characters in the name of a field, which may have a minimal polynomial with long numbers."""
 
@@ -87,7 +84,7 @@ class CoefficientField:
                     " docs/maps.md"
                 )
             raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
-        if len(match[1]) > _MAX_CHARACTERISTIC_DIGITS:
+        if len(match[1]) > 12:  # too long to be read: no field of m2bridge is as large
             raise InvalidCaseError("field", f"{text.strip():.60} is too large: use p < 2^31")
         return cls(int(match[1]))
 

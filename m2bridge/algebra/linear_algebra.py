@@ -43,11 +43,6 @@ PRIMES_PER_RATIONAL_ECHELON = 4
 small.
 """
 
-DENSE_ONE_IN = 4
-"""A matrix goes to FLINT when at least one in this many entries is nonzero; sparser rows
-are dictionaries.
-"""
-
 
 def elimination_price(rows: int, columns: int) -> float:
     """Roughly the seconds in which Python fills a matrix and FLINT eliminates modulo a prime."""
@@ -432,10 +427,12 @@ def combination(
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:
-    """Whether more than one entry in :data:`DENSE_ONE_IN` is nonzero, in the places that occur."""
+    """Whether more than a quarter of the entries, in the places that occur, is nonzero: then FLINT
+    has the matrix, and otherwise its rows are dictionaries.
+    """
     places: set[Any] = set()
     entries = 0
     for _, row in check_deadline_in(rows):
         places.update(row)
         entries += len(row)
-    return DENSE_ONE_IN * entries > len(rows) * len(places)
+    return 4 * entries > len(rows) * len(places)

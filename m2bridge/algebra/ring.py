@@ -36,13 +36,9 @@ from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.orderings import grevlex
 from sympy.polys.polyerrors import BasePolynomialError
 
+from m2bridge.algebra import MAX_RING_VARIABLES, MAX_VARIABLE_NAME_CHARS
 from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.algebra.expressions import (
-    MAX_VARIABLE_NAME_CHARS,
-    SymbolEntry,
-    in_plain_symbols,
-    symbol_name,
-)
+from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField, prime_coefficients
 from m2bridge.algebra.numbers import nearest_to_zero
@@ -139,9 +135,6 @@ copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.m
 
 MAX_PRODUCT_GENERATORS = 100_000
 """Generators of a product or power of ideals, before those that occur twice are left out."""
-
-MAX_RING_VARIABLES = 20_000
-"""Variables of a ring; each of SymPy's polynomials has one exponent for each."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -14,12 +14,6 @@ from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.results.markup import latex as words_latex, polynomial_latex
 
-MAX_LATEX_CHARACTERS = 6000
-"""Characters of a formula that a notebook sets; a longer value is shown as text."""
-
-MAX_LATEX_COLUMNS = 12
-"""Columns of a matrix that fit side by side in a notebook."""
-
 _BLACKBOARD = {"QQ": r"\mathbb{Q}", "ZZ": r"\mathbb{Z}", "RR": r"\mathbb{R}", "CC": r"\mathbb{C}"}
 _PRIME_FIELD = re.compile(r"GF\((\d+)\)|ZZ/(\d+)")
 
@@ -38,7 +32,7 @@ class Typeset(ABC):
     def _repr_latex_(self) -> str | None:
         """The formula in display style, which notebooks ask for; ``None`` to show text instead."""
         formula = self._formula()
-        if not formula or len(formula) > MAX_LATEX_CHARACTERS:
+        if not formula or len(formula) > 6000:  # too long for a notebook to set
             return None
         return rf"$\displaystyle {formula}$"
 
@@ -108,9 +102,9 @@ def tuple_latex(elements: Iterable[Any]) -> str:
 def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
     """Return the rows of entries in parentheses; empty without rows or columns, or with too many.
 
-    More than :data:`MAX_LATEX_COLUMNS` columns are too many.
+    More than 12 columns do not fit side by side in a notebook.
     """
-    if not entries or not 0 < len(entries[0]) <= MAX_LATEX_COLUMNS:
+    if not entries or not 0 < len(entries[0]) <= 12:
         return ""
     rows = r" \\ ".join(" & ".join(map(element_latex, row)) for row in entries)
     return rf"\begin{{pmatrix}} {rows} \end{{pmatrix}}"

@@ -18,7 +18,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from m2bridge.batch import MAX_CASES_FILE_BYTES
+from m2bridge.convert import MAX_TABLE_BYTES
 from m2bridge.convert.bounded_io import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.base import CaseOption, Family, read_options
@@ -127,7 +127,7 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the place in words, such as ``line 3``, and the content of each entry of a file."""
     if path.suffix not in _READERS:
         raise ConversionError("neither a .toml nor a .csv file")
-    entries = list(_READERS[path.suffix](read_text(path, MAX_CASES_FILE_BYTES)))
+    entries = list(_READERS[path.suffix](read_text(path, MAX_TABLE_BYTES)))
     if not entries:
         raise ConversionError("there are no cases in it")
     return entries

@@ -25,12 +25,7 @@ from typing import Any, ClassVar, Generic, Self
 import psutil
 
 from m2bridge import errors
-from m2bridge.batch import (
-    CASE_GRACE_SECONDS,
-    MIN_CLUSTER_OPEN_FILES,
-    RECYCLE_ABOVE_BYTES,
-    TASKS_AHEAD_PER_THREAD,
-)
+from m2bridge.batch import CASE_GRACE_SECONDS
 from m2bridge.batch.pool import (
     ENDING_SIGNALS,
     Batch,
@@ -110,7 +105,7 @@ def holds_too_much_memory(engine: int | None) -> bool:
     if engine is not None:
         with suppress(psutil.Error):  # Macaulay2 may have ended
             total += psutil.Process(engine).memory_info().rss
-    return total > RECYCLE_ABOVE_BYTES
+    return total > 2 * 2**30  # 2 GiB
 
 
 def retry_if_engine_died(perform: Callable[[], ResultT]) -> ResultT:
@@ -259,7 +254,8 @@ class Dask(Generic[KeyT, ResultT]):
                 items_by_key[future.key] = item
                 arriving.add(future)
 
-        submit(TASKS_AHEAD_PER_THREAD * threads)
+        # Dask's scheduler holds four tasks for each thread, which keep it busy
+        submit(4 * threads)
         for future in arriving:
             item = items_by_key.pop(future.key)
             try:
@@ -295,7 +291,7 @@ def _local_cluster(workers: int) -> Iterator[Any]:
     from dask import config
     from distributed import LocalCluster
 
-    check_files(MIN_CLUSTER_OPEN_FILES)
+    check_files(64)  # which a local cluster needs
     # Outcomes report workers that die, so Dask need not log them.
     quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
     with ExitStack() as stack:

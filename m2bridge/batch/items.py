@@ -20,7 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES, MAX_OUTCOME_INTEGER_DIGITS
+from m2bridge.batch import CASE_GRACE_SECONDS
 from m2bridge.batch.executors import holds_too_much_memory, retry_if_engine_died
 from m2bridge.batch.pool import Batch, Performer
 from m2bridge.batch.store import (
@@ -34,6 +34,7 @@ from m2bridge.batch.store import (
     reason_of,
     versions,
 )
+from m2bridge.convert import MAX_FILE_BYTES
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.engine import locate
 from m2bridge.errors import ConversionError, M2BridgeError
@@ -99,7 +100,7 @@ class ItemFile:
         """Return the ideal in a file in TOML, JSON or ``.mrdi``; the text of any other file."""
         if self.path.suffix == ".mrdi":
             return read_mrdi(self.path)
-        text = read_text(self.path, MAX_ITEM_BYTES)
+        text = read_text(self.path, MAX_FILE_BYTES)
         if self.path.suffix == ".toml":
             ideal, _title = read_ideal_file(text)
             return ideal
@@ -152,7 +153,7 @@ class ItemWork(Batch[Job, TaskResult]):
         for suffix in (".json", SUFFIX):
             path = self.folder / f"{job.name}{suffix}"
             try:
-                data = _read_stored(read_text(path, MAX_ITEM_BYTES))
+                data = _read_stored(read_text(path, MAX_FILE_BYTES))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
                 is_of_this_job = data["digest"] == job.digest
                 is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
@@ -244,13 +245,13 @@ def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
 
 def _read_stored(text: str) -> Any:
     """Return the value of a JSON text that is stored in a folder of outcomes, or is to be."""
-    return read_json(text, digits=MAX_OUTCOME_INTEGER_DIGITS)
+    return read_json(text, digits=4300)  # Python writes no longer integers
 
 
 def _is_outcome(path: Path) -> bool:
     """Return whether a file is an outcome, not a foreign file of this name."""
     try:
-        data = _read_stored(read_text(path, MAX_ITEM_BYTES))
+        data = _read_stored(read_text(path, MAX_FILE_BYTES))
     except (OSError, ConversionError):
         return False
     fields = {"digest", *Outcome.__dataclass_fields__}

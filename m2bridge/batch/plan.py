@@ -22,7 +22,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
 from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
 from m2bridge.errors import InvalidCaseError, check_kind, elements
@@ -301,7 +300,7 @@ def run(
                     keep(report)
                     answers += report.counts
                 if held:
-                    time.sleep(HELD_CASE_PAUSE_SECONDS)
+                    time.sleep(0.5)  # another batch is computing these cases
                 tasks = held
     return Summary(
         cases=len(plan.tasks),

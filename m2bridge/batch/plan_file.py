@@ -99,7 +99,7 @@ def read_plan(path: Path) -> tuple[AskedCase, ...]:
             raise CertificateError("not the plan of a batch: its cases are no list")
         cases = tuple(map(_asked_case, data["cases"]))
         if path.name != plan_name(text):
-            raise CertificateError(f"the content is that of {plan_name(text)}: it was changed")
+            raise CertificateError(f"the content belongs to {plan_name(text)}: it was changed")
     return cases
 
 

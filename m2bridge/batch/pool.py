@@ -29,7 +29,6 @@ from types import ModuleType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
-from m2bridge.batch import MAX_FALSE_STARTS, MIN_OPEN_FILES
 from m2bridge.engine.context import LOG
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
@@ -294,7 +293,7 @@ class Pool(Generic[KeyT, ResultT]):
         self._workers.remove(worker)
         if not worker.has_ever_begun:
             self._false_starts += 1
-            if self._false_starts >= MAX_FALSE_STARTS:
+            if self._false_starts >= 5:  # in a row: the next one would do the same
                 raise BatchError(
                     f"worker processes end before they begin; the last one {exit_text(status)}"
                 )
@@ -386,7 +385,7 @@ def prepare(*modules: str) -> None:
     """Start the server from which workers are forked, if it is not running, without waiting until
     it has imported ``modules`` for them; one that runs already imports nothing.
     """
-    check_files(MIN_OPEN_FILES)
+    check_files(24)  # for a process and its first worker; each further worker takes three more
     # without modules the server imports the modules of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import m2bridge
-from m2bridge.batch import MAX_ITEM_BYTES
 from m2bridge.batch.executors import Dask
 from m2bridge.batch.items import FORM, ItemFile, ItemWork, Job, Outcome
 from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress_display, run
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
+from m2bridge.convert import MAX_FILE_BYTES
 from m2bridge.convert.bounded_io import read_bytes
 from m2bridge.errors import (
     ConversionError,
@@ -247,7 +247,7 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     jobs = []
     for number, path in enumerate(paths):
         try:
-            digest = _digest(work.code, *work.packages, read_bytes(path, MAX_ITEM_BYTES))
+            digest = _digest(work.code, *work.packages, read_bytes(path, MAX_FILE_BYTES))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         item = pickle.dumps(ItemFile(path.absolute()))

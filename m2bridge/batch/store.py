@@ -26,7 +26,7 @@ from typing import Any, Literal, get_args
 
 from m2bridge import errors
 from m2bridge._version import __version__
-from m2bridge.batch import ABANDONED_AFTER_SECONDS, MAX_CASE_NAME_BYTES
+from m2bridge.batch import MAX_CASE_NAME_BYTES
 from m2bridge.certificates.form import Certificate, file_name, text_of_file
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
@@ -487,7 +487,9 @@ class Store:
                     continue  # a batch leaves no links or folders
                 # another batch may be writing a file that is younger
                 age = time.time() - status.st_mtime
-                is_abandoned = is_aside(name) and age > ABANDONED_AFTER_SECONDS
+                # writing a file takes milliseconds, so one that is half written after an hour is
+                # left over
+                is_abandoned = is_aside(name) and age > 3600.0
                 if is_abandoned or (is_beside and _answers_in(self.folder / certificate)):
                     path.unlink()
 
@@ -528,5 +530,5 @@ def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]
     is_named = path.name == name.removesuffix(".json") + suffix
     is_about_case = case is None or case == (data["family"], data["case"])
     if not is_named or not is_about_case:
-        raise errors.CertificateError(f"the content is that of {name}")
+        raise errors.CertificateError(f"the content belongs to {name}")
     return data

@@ -107,7 +107,7 @@ def _function(text: str) -> Callable[[NumbersByName], Any]:
 
 
 def _compile(node: ast.expr) -> Callable[[NumbersByName], Any]:
-    """The function of the numbers that an expression is, made of those of its parts."""
+    """The function of the numbers that an expression is, made of the functions of its parts."""
     match node:
         case ast.Constant(value=int() as constant):
             return lambda numbers: constant

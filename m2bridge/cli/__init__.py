@@ -15,15 +15,3 @@ INTERRUPTED = 130
 
 BROKEN_PIPE = 141
 """The exit code when the output pipe is closed, as when SIGPIPE ends a program."""
-
-MAX_CODE_BYTES = 100_000_000
-"""A file of Macaulay2 code, which Macaulay2 reads as a whole before it runs the first statement."""
-
-MAX_FUNCTION_FILE_BYTES = 10_000_000
-"""A file with the coefficients of a function, which are read as exact numbers."""
-
-RESULT_GRACE_SECONDS = 0.4
-"""Time after the limit for loops that check the deadline to return what they have found."""
-
-WRITING_SECONDS = 0.3
-"""Time for writing a partial result after the limit was reached."""

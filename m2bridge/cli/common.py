@@ -28,7 +28,7 @@ import click
 from click.core import ParameterSource
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.cli import DONE, REFUTED, RESULT_GRACE_SECONDS, UNDECIDED, WRITING_SECONDS
+from m2bridge.cli import DONE, REFUTED, UNDECIDED
 from m2bridge.cli.cases import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
@@ -262,7 +262,8 @@ def time_limit(*, timeout: float | None) -> Iterator[Clock]:
     limit counts from the start of the program, or from now where no command was begun.
     """
     begin = clock().begin or None  # 0 where no command was begun
-    with limited(timeout, begin=begin) as running, alarm(running, RESULT_GRACE_SECONDS):
+    # loops that check the deadline have 0.4 seconds to return what they have found
+    with limited(timeout, begin=begin) as running, alarm(running, 0.4):
         running.check()
         yield running
 
@@ -516,8 +517,8 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),
     }
     try:
-        # what was computed within the limit is worth some seconds of writing
-        with overtime(clock, WRITING_SECONDS):
+        # what was computed within the limit is worth a moment of writing
+        with overtime(clock, 0.3):
             text = writers[form]()
     except TimeLimitError:
         raise clock.late(f"writing the result as {form}") from None

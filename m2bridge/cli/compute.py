@@ -220,7 +220,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     """Compute polar degrees and their sum, the generic ED degree; with --ideal, of any variety.
 
     Where no theorem applies they are counted modulo two or more random primes; this is no proof.
-    The polar degrees of an affine variety are those of its closure in projective space.
+    An affine variety has the polar degrees of its closure in projective space.
     """
     if named_ideal is not None:
         return show_for_ideal("polar degrees", named_ideal, options, lambda: m2bridge.polar_degrees)

@@ -21,7 +21,7 @@ import click
 
 import m2bridge
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import MAX_FUNCTION_FILE_BYTES, common
+from m2bridge.cli import common
 from m2bridge.cli.cases import (
     ALL,
     FamilyCommand,
@@ -30,7 +30,7 @@ from m2bridge.cli.cases import (
     family_with_all_sizes,
 )
 from m2bridge.cli.common import exit_code, progress, show
-from m2bridge.convert import MAX_NUMBER_DIGITS
+from m2bridge.convert import MAX_NUMBER_DIGITS, MAX_TABLE_BYTES
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families, family
@@ -241,7 +241,7 @@ def _function_text(text: str) -> str:
     if not exists(text):
         raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
     try:
-        return read_text(Path(text), MAX_FUNCTION_FILE_BYTES)
+        return read_text(Path(text), MAX_TABLE_BYTES)
     except ConversionError as reason:
         raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
 

@@ -43,8 +43,6 @@ OPTIONS_FOR_IDEALS = frozenset(
     }
 )
 """The options that commands about varieties accept together with ``--ideal``."""
-MAX_SHOWN_NAMES = 400
-"""Characters of the names of variables that the line about the ring has."""
 
 
 variables_option = click.option(
@@ -115,7 +113,7 @@ def show_ring(ideal: Ideal) -> None:
     """Say the coefficients and the variables of an ideal, as they were read, beside the result."""
     ring = ideal.ring
     names = ", ".join(ring.variables)
-    shown = names if len(names) <= MAX_SHOWN_NAMES else f"{names[:MAX_SHOWN_NAMES]}…"
+    shown = names if len(names) <= 400 else f"{names[:400]}…"
     count = plural(len(ring.variables), "variable")
     click.echo(f"The ring has {count}, {shown}, over {ring.field}.", err=True)
 

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, MAX_CODE_BYTES, common
+from m2bridge.cli import DONE, common
 from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, show_batch
+from m2bridge.convert import MAX_FILE_BYTES
 from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
 from m2bridge.limits import Limits, check_deadline_in, importing
@@ -136,9 +137,9 @@ class CodeSource:
             return self.file.content
         try:
             if str(self.file) == "-":
-                data = read_open(0, MAX_CODE_BYTES)  # 0 is the descriptor of standard input
+                data = read_open(0, MAX_FILE_BYTES)  # 0 is the descriptor of standard input
             else:
-                data = read_bytes(self.file, MAX_CODE_BYTES)
+                data = read_bytes(self.file, MAX_FILE_BYTES)
         except ConversionError as reason:
             raise click.UsageError(f"{self.name}: {reason}") from None
         return data.decode("utf-8-sig", errors="surrogateescape")

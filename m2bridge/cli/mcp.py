@@ -61,10 +61,7 @@ from m2bridge.system import cores, end_with, limit_address_space
 if TYPE_CHECKING:
     from anyio import CancelScope
 
-MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
-NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
 PATIENCE_SECONDS = 5.0  # after the limit, for a worker in code that does not check the deadline
-LOADING_SECONDS = 120.0  # for the start of a worker, on a slow disk
 
 UNNEEDED_MODULES = {"__main__", "main", "notebook"}
 """The last parts of the names of modules that no call needs."""
@@ -163,7 +160,7 @@ class Workers:
 
         begin = anyio.current_time()
         deadline = limit.deadline
-        limit.deadline = deadline + LOADING_SECONDS  # for the start alone
+        limit.deadline = deadline + 120.0  # for the start alone, on a slow disk
         most_idle = int(self._turns.total_tokens)
         while True:
             try:
@@ -336,7 +333,7 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         while True:
             seconds = time.monotonic() - begin
             await ctx.report_progress(seconds, values["timeout"], f"{name}: {seconds:.0f} s")
-            await anyio.sleep(NOTICE_INTERVAL_SECONDS)
+            await anyio.sleep(2.0)  # between two reports of progress
 
     async with anyio.create_task_group() as group:
         group.start_soon(notices)
@@ -346,7 +343,8 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
     # for people, where the answer has no text, the output of Macaulay2 and the text of the value
     text = answer.text or result.get("output", "") + result.get("text", "") or answer.printed
     parts = [part for part in (text, answer.error) if part]
-    shown = shortened(_sendable("\n".join(parts)), MAX_ANSWER_TEXT_CHARS)
+    # the text for people, in addition to the structured result
+    shown = shortened(_sendable("\n".join(parts)), 4000)
     content = [TextContent(type="text", text=shown)]
     if not result:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)

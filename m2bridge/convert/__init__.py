@@ -6,8 +6,11 @@ This file has the limits on input: within them every input is read, or refused, 
 MAX_DOCUMENT_BYTES = 2_000_000
 """A file that people write."""
 
-MAX_JSON_INTEGER_DIGITS = 4000
-"""Python writes integers of at most 4300 digits."""
+MAX_TABLE_BYTES = 10_000_000
+"""A list of cases, or the coefficients of a function: 100 bytes for each of 100 000 entries."""
+
+MAX_FILE_BYTES = 100_000_000
+"""A file of programs, which is in memory as a whole: code, an ideal in ``.mrdi``, an outcome."""
 
 MAX_NUMBER_DIGITS = 10_000
 """Digits of a number in text: computations with longer ones take minutes."""

@@ -19,16 +19,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_JSON_INTEGER_DIGITS, MAX_NUMBER_DIGITS
+from m2bridge.convert import MAX_DOCUMENT_BYTES, MAX_NUMBER_DIGITS
 from m2bridge.errors import ConversionError, check_kind, class_with_article
 from m2bridge.limits import MAX_WAIT_SECONDS, check, clock
 from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
 
 ReadT = TypeVar("ReadT")
-
-_CHUNK_BYTES = 2**20
-"""Bytes between two checks of the deadline."""
 
 # A part of a name in TOML, bare or quoted.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
@@ -88,8 +85,9 @@ def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
         ready.poll(milliseconds)
         check()
         try:
-            # One byte more than ``most`` shows that there is more.
-            chunk = os.read(descriptor, min(_CHUNK_BYTES, most + 1 - len(data)))
+            # One byte more than ``most`` shows that there is more. At most 2^20 bytes are read
+            # between two checks of the deadline.
+            chunk = os.read(descriptor, min(2**20, most + 1 - len(data)))
         except BlockingIOError:  # nothing has come yet
             continue
         if not chunk:
@@ -108,7 +106,7 @@ def read_json(
     text: str,
     *,
     parse_float: Callable[[str], Any] | None = None,
-    digits: int = MAX_JSON_INTEGER_DIGITS,
+    digits: int = 4000,  # Python writes integers of at most 4300 digits
 ) -> Any:
     """The value of a JSON text as the standard (RFC 8259) has it, with integers of at most
     ``digits`` digits; ``parse_float`` makes numbers with a point or an exponent, which are finite

@@ -291,8 +291,6 @@ def _symbol_and_indices(name: str) -> list[str | int]:
 
 # Polynomials.
 
-_MANY_TERMS = 200
-"""Terms from which on a polynomial is written for speed."""
 _CHARACTER_SHIFT = 32
 """From numbers to characters, of which the first is the blank, so that none ends a line."""
 _CHARACTERS = 0xD800 - _CHARACTER_SHIFT
@@ -313,7 +311,7 @@ def polynomial(ring: Any, terms: Iterable[Term]) -> str:
     number_rings = values.IntegerRing | CoefficientField
     # The fast form has coefficients that are numbers, and a character for each power.
     has_numbers = isinstance(ring, values.Algebra) and isinstance(ring.coefficients, number_rings)
-    if has_numbers and len(term_list) >= _MANY_TERMS:
+    if has_numbers and len(term_list) >= 200:  # from where on speed counts
         monomials = [_factors(exponents) for exponents, _ in term_list]
         powers = sorted(set(chain(*monomials)))  # all that occur in any monomial
         if len(powers) <= _CHARACTERS:

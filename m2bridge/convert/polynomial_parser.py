@@ -292,8 +292,6 @@ _FUNCTIONS = frozenset(("sin", "cos", "tan", "cot", "exp", "log", "ln", "sqrt", 
 
 _QUOTED_CHARS = 40
 """Characters of a text that a message repeats before and after a place in it."""
-_MAX_DIVISOR_CHARS = 60
-"""Characters of a divisor that a message repeats."""
 
 
 class Token(NamedTuple):
@@ -529,7 +527,7 @@ class PolynomialParser:
         end = self.tokens[self.place].column - 1
         divisor = self.text[begin:end].strip()
         message = "only numbers that are not zero can be divisors"
-        if len(divisor) <= _MAX_DIVISOR_CHARS:
+        if len(divisor) <= 60:  # short enough for a message
             message += f"; 1/{divisor} is a further variable w with the equation w*{divisor} = 1"
         self.fail(message, start)
 

@@ -32,7 +32,7 @@ from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import NoReturn, Self
 
-from m2bridge.algebra.expressions import MAX_VARIABLE_NAME_CHARS
+from m2bridge.algebra import MAX_VARIABLE_NAME_CHARS
 from m2bridge.convert.fields import number_named
 from m2bridge.convert.polynomial_parser import SUPERSCRIPTS, names_in, without_comments
 from m2bridge.errors import ConversionError

@@ -12,9 +12,10 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra import MAX_RING_VARIABLES
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import UNDECLARED, PolynomialMap
-from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
+from m2bridge.algebra.ring import PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import load, read_toml
 from m2bridge.convert.polynomial_parser import (

@@ -38,8 +38,8 @@ OTHER_PROCESSOR = (
     f" {INSTALL_WHEEL}"
 )
 """The message, after the name of a program, if the processor lacks some of its instructions."""
-_PROBE_LIMIT = 30.0
-"""Seconds for the answer to ``--version``, even on a busy machine."""
+PROBE_SECONDS = 30.0
+"""The time for a program to answer ``--version``, or a question as small, on a busy machine."""
 
 ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """OpenBLAS maps 32 MiB of address space for each core, and hangs if a limit forbids it."""
@@ -197,7 +197,7 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
     """
     running = clock()
     running.check()
-    seconds = _PROBE_LIMIT if running.remaining is None else min(running.remaining, _PROBE_LIMIT)
+    seconds = PROBE_SECONDS if running.remaining is None else min(running.remaining, PROBE_SECONDS)
     try:
         return subprocess.run(
             [program, "--version"],
@@ -208,7 +208,7 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             env={**ONE_BLAS_THREAD, **os.environ},
         )
     except subprocess.TimeoutExpired as reason:
-        if seconds < _PROBE_LIMIT:  # the limit of the computation was reached first
+        if seconds < PROBE_SECONDS:  # the limit of the computation was reached first
             raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(_refusal(program, "gave no answer")) from reason
     except OSError as reason:

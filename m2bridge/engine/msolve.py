@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from m2bridge.engine.discovery import in_wheel
+from m2bridge.engine.discovery import PROBE_SECONDS, in_wheel
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
 from m2bridge.results.sheet import line as on_one_line
@@ -30,8 +30,6 @@ OTHER_PROCESSOR = (
 )
 FIRST_WITH_PACKAGE = (1, 25)
 """The oldest Macaulay2 whose package Msolve is used; 1.21 has none."""
-_LIMIT = 30.0
-"""Seconds for the small system, on a machine however busy."""
 # The numbers are long enough for the arithmetic that needs the instructions of new processors.
 _SYSTEM = (
     "x,y\n0\n123456789012345678901234567890*x^2-987654321098765432109876543211*y,\n"
@@ -123,13 +121,13 @@ def _probed(origin: str, program: Path) -> Msolve:
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command, whose output is text, for at most ``_LIMIT`` seconds; else TimeoutExpired."""
+    """Run a command, whose output is text, for at most ``PROBE_SECONDS``; else TimeoutExpired."""
     return subprocess.run(
         words,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=_LIMIT,
+        timeout=PROBE_SECONDS,
         check=False,
     )

@@ -22,18 +22,8 @@ from m2bridge.errors import EngineError
 PREFIX = "m2bridge-run-"
 """The beginning of the names of temporary folders."""
 
-_RANDOM_LETTERS = 8
-"""The random letters that :mod:`tempfile` appends; folders named by people differ from this."""
-
 _SYSTEM = ("/tmp", "/var/tmp")
 """The folders for temporary files that each system has."""
-
-_REMOVALS = 10
-_SECONDS_BETWEEN_REMOVALS = 0.05
-"""A Macaulay2 whose Python was killed ends a moment later, and may write until then."""
-
-_MAX_FOLDER_NAME_BYTES = 60
-"""The name of a socket of multiprocessing is 40 bytes longer, and systems accept 103."""
 
 close_after_fork: weakref.WeakSet[Any] = weakref.WeakSet()
 """Objects that a child made by ``fork`` must leave to its parent, by their method ``disown``."""
@@ -78,7 +68,8 @@ def short_folders() -> tuple[str, ...]:
     possible, else the folders of the system.
     """
     chosen = tempfile.gettempdir()
-    if len(os.fsencode(chosen)) <= _MAX_FOLDER_NAME_BYTES:
+    # the name of a socket of multiprocessing is 40 bytes longer, and systems accept 103
+    if len(os.fsencode(chosen)) <= 60:
         return (chosen,)
     return _SYSTEM
 
@@ -88,7 +79,8 @@ def sweep(*folders: Path) -> None:
     all folders in which this module makes them.
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
-        for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM_LETTERS}"):
+        # tempfile appends eight random letters, which folders named by people have not
+        for path in Path(folder).glob(f"{PREFIX}????????"):
             # OSError: a process holds its lock, or another process is removing it
             with suppress(OSError):
                 descriptor = _opened(path)
@@ -142,8 +134,9 @@ def _remove(path: Path, descriptor: int) -> None:
 
 def _remove_tree(path: Path) -> None:
     """Remove a folder and its content, again if a process that is ending writes into it."""
-    for _ in range(_REMOVALS):
+    # A Macaulay2 whose Python was killed ends a moment later, and may write until then.
+    for _ in range(10):
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():
             return
-        time.sleep(_SECONDS_BETWEEN_REMOVALS)
+        time.sleep(0.05)

@@ -313,6 +313,6 @@ def ending(status: int | None) -> str:
     hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
     if signal_of(status) == signal.SIGXFSZ:
         folder_of_answers = tempfile.gettempdir()
-        hint = f" (a file, such as that of its answers in {folder_of_answers}, became larger than"
+        hint = f" (a file, such as one with its answers in {folder_of_answers}, became larger than"
         hint += f" the limit on the size of files, {FILE_SIZE_COMMAND})"
     return exit_text(status) + hint

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
 MAX_RANGE_VALUES = 2_000_000
 """The largest number of values in one range, and of cases in one batch; more are a mistake."""
-MAX_CASE_NUMBER_DIGITS = 9
-"""The number of digits of the largest numbers that are read."""
-MAX_CASE_NUMBER = 10**MAX_CASE_NUMBER_DIGITS - 1
+MAX_CASE_NUMBER = 10**9 - 1
 """The largest number that names a case."""
 
 
@@ -84,8 +82,8 @@ def _range(option: str, part: str, before: int = 0) -> range:
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5"
         )
-    if any(len(digits or "") > MAX_CASE_NUMBER_DIGITS for digits in match.groups()):
-        reason = f"is too large: numbers have at most {MAX_CASE_NUMBER_DIGITS} digits"
+    if any(len(digits or "") > 9 for digits in match.groups()):
+        reason = "is too large: numbers have at most 9 digits"
         raise InvalidCaseError(option, f"'{part.strip():.60}' {reason}")
     first, last = int(match[1]), int(match[2] or match[1])
     if first < 1 or last < first:

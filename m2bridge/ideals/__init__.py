@@ -7,18 +7,9 @@ objects. This file has the limits of the package.
 MAX_BRACKET_DEPTH = 100
 """Nested brackets in a text with polynomials, which is parsed recursively."""
 
-MAX_MRDI_BYTES = 100_000_000
-"""A file in the format ``.mrdi``, which is read into memory as a whole."""
-
 FLINT_BASIS_LIMITS = (60, 200, 2000)
 """Polynomials in a Gröbner basis by FLINT, terms of a polynomial, bits of a coefficient: beyond
 them Macaulay2 is faster.
-"""
-MAX_FLINT_GENERATOR_TERMS = 1000
-"""Terms of all generators of an ideal for which FLINT computes a Gröbner basis."""
-MAX_REDUCTION_MONOMIALS = 5000
-"""Monomials up to twice the degree of the generators: a bound for the length of a reduction, which
-FLINT itself cannot limit.
 """
 
 MAX_MINORS_BY_AUTO = 60
@@ -28,5 +19,3 @@ MAX_SHOWN_EQUATIONS = 6
 """Equations of a component that a table shows."""
 MAX_SHOWN_EQUATION_CHARS = 60
 """Characters of an equation in a table."""
-FACTORING_CHARACTERISTIC_BOUND = 2**29
-"""Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""

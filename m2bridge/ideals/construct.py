@@ -24,11 +24,11 @@ from typing import Any
 from sympy import Symbol
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra import MAX_RING_VARIABLES
 from m2bridge.algebra.expressions import difference
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import (
-    MAX_RING_VARIABLES,
     PolynomialRing,
     check_characters,
     check_variable,
@@ -203,7 +203,8 @@ def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) ->
     names = occurring.difference(constants)
     if not names:
         raise ConversionError(
-            "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y']), or"
+            "no variables occur: name the variables of the ring, as in"
+            " ideal(0, variables=['x', 'y']), or"
             ' in a file by variables = ["x", "y"]'
         )
     return tuple(sorted(names, key=natural_key))

@@ -33,6 +33,7 @@ from m2bridge.algebra.extension_field import ExtensionField, check_no_generators
 from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
+from m2bridge.convert import MAX_FILE_BYTES
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.printing import polynomial_text
@@ -44,7 +45,6 @@ from m2bridge.errors import (
     check_kind,
     class_with_article,
 )
-from m2bridge.ideals import MAX_MRDI_BYTES
 from m2bridge.ideals.listings import named_field
 from m2bridge.system import decimal, integer
 
@@ -117,7 +117,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         if not isinstance(source, (str, PathLike)):
             kind = class_with_article(type(source))
             raise ConversionError(f"not a path or a mapping, but {kind}")
-        data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
+        data = read_json(read_text(Path(source), MAX_FILE_BYTES))
     try:
         return _read_ideal(data)
     except M2BridgeError as reason:
@@ -481,7 +481,7 @@ def _exponents_and_numbers(terms: Mapping[Any, Any]) -> dict[tuple[int, ...], Fr
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    """A polynomial of Sage as an element of ``ring``, whose variables are those of Sage's ring."""
+    """A polynomial of Sage as an element of ``ring``, which has the variables of Sage's ring."""
     field = ring.field
     coefficients = {}
     for monomial, c in polynomial.dict().items():

@@ -246,7 +246,7 @@ def _listing_of_parts(text: str) -> Listing:
 
 
 def _check_inner_commas(text: str) -> None:
-    """Raise ConversionError if a comma could be that of a decimal fraction after an operation."""
+    """Raise ConversionError if a comma after an operation could belong to a decimal fraction."""
     comma = _DECIMAL_COMMA.search(text)
     if comma:
         meant = comma[1].replace(",", ".")

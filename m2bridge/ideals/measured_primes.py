@@ -1,6 +1,6 @@
 """Prime ideals in the answers of Macaulay2, with the dimensions and degrees of their varieties.
 
-Varieties are affine, and a degree is that of the closure in projective space.
+Varieties are affine, and have the degree of their closure in projective space.
 """
 
 from itertools import count

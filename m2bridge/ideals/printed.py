@@ -228,5 +228,5 @@ def check_json_of_ideal(data: object) -> None:
 
 
 def _refuse_json(kind: str) -> NoReturn:
-    """Raise ConversionError for JSON of another kind than that of an ideal."""
+    """Raise ConversionError for JSON that is not an ideal, but of another kind."""
     raise ConversionError(f"this JSON is {kind}")

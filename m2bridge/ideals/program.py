@@ -25,6 +25,7 @@ import flint
 from sympy import QQ as SYMPY_QQ
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra import FACTORING_CHARACTERISTIC_BOUND
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ, ZZ, check_over_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -38,12 +39,7 @@ from m2bridge.convert.polynomial_parser import convert_to_extension
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
-from m2bridge.ideals import (
-    FACTORING_CHARACTERISTIC_BOUND,
-    FLINT_BASIS_LIMITS,
-    MAX_FLINT_GENERATOR_TERMS,
-    MAX_REDUCTION_MONOMIALS,
-)
+from m2bridge.ideals import FLINT_BASIS_LIMITS
 
 RING = "givenRing"
 """The ring of all ideals of a question, in its program."""
@@ -61,7 +57,7 @@ QUESTIONS_OVER_INTEGERS = frozenset(
 )
 """Questions to which Macaulay2 answers right over ZZ too, by strong Gröbner bases. Others end with
 an error there, or are about the ideal of the leading monomials: to ``degree ideal 2_(ZZ[x])`` it
-answers 0, and to ``hilbertSeries ideal(2*x)`` that of ``ideal x``.
+answers 0, and to ``hilbertSeries ideal(2*x)`` the series of ``ideal x``.
 """
 
 WORDS_OF_QUESTIONS_OVER_FIELDS = {
@@ -225,7 +221,7 @@ def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
     try:
         yield
     except (ScriptError, EngineDiedError) as reason:  # Macaulay2 1.21 ends at such a prime
-        field = ideals[0].ring.field  # that of all of them
+        field = ideals[0].ring.field  # all ideals have the same
         if field.characteristic < FACTORING_CHARACTERISTIC_BOUND:
             raise
         raise MethodUnavailableError(
@@ -368,9 +364,10 @@ def _is_small(ideal: GeneratingSet) -> bool:
     """
     variables = len(ideal.ring.variables)
     degree = max(map(total_degree, ideal.generators), default=0)
-    if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
+    if sum(map(len, ideal.generators)) > 1000:  # terms
         return False
-    return comb(variables + 2 * degree, variables) <= MAX_REDUCTION_MONOMIALS
+    # monomials up to twice the degree bound the length of a reduction, which FLINT cannot limit
+    return comb(variables + 2 * degree, variables) <= 5000
 
 
 def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:

@@ -16,11 +16,6 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 
-FIRST_SECONDS = 5.0
-"""The time for each order at first."""
-GROWTH = 4
-"""How many times as long each later attempt takes."""
-
 Decompose = Callable[[GeneratingSet], Iterable[GeneratingSet]]
 """A decomposition of an ideal into ideals of its ring."""
 Attempt = Callable[[], tuple[GeneratingSet, ...]]
@@ -51,11 +46,11 @@ def decompose_in_either_order(
 
 
 def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
-    """The result of the attempt that finishes first: both have a turn of :data:`FIRST_SECONDS`,
-    then one :data:`GROWTH` times as long, and so on, and start again in each. The last turn takes
+    """The result of the attempt that finishes first: both have a turn of five
+    seconds, then one four times as long, and so on, and start again in each. The last turn takes
     all the time that is left.
     """
-    turn_seconds = FIRST_SECONDS
+    turn_seconds = 5.0
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had
     while True:
         for attempt, other in ((first, second), (second, first)):
@@ -76,7 +71,7 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
             except MemoryLimitError:  # more time would not help this attempt
                 return other()
             previous_seconds = turn_seconds
-        turn_seconds *= GROWTH
+        turn_seconds *= 4
 
 
 def _with_variable_order(ideal: GeneratingSet, ring: PolynomialRing) -> GeneratingSet:

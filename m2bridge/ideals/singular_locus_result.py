@@ -81,8 +81,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     unfinished : str
         The limit that was reached; empty if none was.
     projective : bool
-        Whether it is about the projective variety: then all dimensions are those of projective
-        varieties.
+        Whether it is about the projective variety: then all dimensions are
+        projective.
     proved : tuple of IrreducibleComponent
         If a limit was reached: components of the singular locus, proved until then.
     rest_dimension : int or None
@@ -132,7 +132,7 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         return in_brackets(self, "given", "variety_dimension", "dimension")
 
     def to_json(self) -> dict[str, Any]:
-        """The given ideal, the components of its variety, and those of the singular locus."""
+        """The given ideal, and the components of its variety and of the singular locus."""
         no_case = None  # an ideal is in no family of models
         return result_json(no_case, self.given.ring.field, self.engine_version, self.seconds) | {
             "title": self.title or None,

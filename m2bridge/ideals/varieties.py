@@ -230,7 +230,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
-        """The dimension, one less than that of the affine cone; −1 if the scheme is empty.
+        """The dimension, one less than the dimension of the affine cone; −1 if the scheme is empty.
 
         >>> ideal("x^2", "y^2").projective().dimension()
         -1
@@ -239,19 +239,19 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
     @computation
     def codimension(self, **options: Unpack[RunOptions]) -> int:
-        """The dimension of the projective space less that of the scheme."""
+        """The dimension of the projective space less the dimension of the scheme."""
         return len(self.ideal.ring.variables) - 1 - self.dimension()
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree: that of components of the largest dimension, with multiplicities.
+        """The degree of the components of the largest dimension, with multiplicities.
 
         It is 0 if the scheme is empty.
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
         series = hilbert_series(self.ideal)
-        # The dimension is that of the cone. A cone of dimension 0 is its apex, which is no point of
-        # the scheme.
+        # The series has the dimension of the cone. A cone of dimension 0 is its apex, which is not
+        # a point of the scheme.
         return series.degree if series.dimension > 0 else 0
 
     @computation

@@ -61,9 +61,6 @@ they add as it does.
 TEST_PRIME = 2**61 - 1
 """The prime modulo which a polynomial is evaluated before it is expanded."""
 
-MAX_ROWS_PER_MONOMIAL = 2
-"""The number of coefficients per monomial from which random points give the smaller matrix."""
-
 
 def _product_of(
     monomial: Monomial, products: dict[Monomial, FactorT], times: Callable[[FactorT, int], FactorT]
@@ -114,7 +111,7 @@ class ModularElimination:
         if self.expansions.term_bound(monomials) <= max_points * max_points:
             rows = self.expansions.rows(monomials)
             # with more rows, the matrix of values at random points is the smaller one
-            if len(rows) <= MAX_ROWS_PER_MONOMIAL * max_points:
+            if len(rows) <= 2 * max_points:
                 return self.expansions.echelon(rows, len(monomials))
         return self.points.echelon(monomials)
 

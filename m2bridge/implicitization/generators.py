@@ -56,11 +56,6 @@ FAST_MODULUS = 1515531528
 take.
 """
 
-KEPT_PRIMES = 16
-"""The number of primes below ``FAST_MODULUS`` that are kept: the first for a guess, others where it
-is unlucky.
-"""
-
 
 def proved_relations(
     echelon: Echelon, columns: Sequence[int], substitution: Substitution
@@ -195,7 +190,8 @@ class Context:
         coefficients: set[int] = set()
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
-        primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), KEPT_PRIMES))
+        # the first prime is for a guess, and others where it is unlucky
+        primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), 16))
         return cls(
             max_degree=max_degree,
             grading=PackedGrading.of(source, max_degree),

@@ -180,10 +180,10 @@ def implicitize(
     and the Hilbert function up to this degree.
 
     At a limit of :mod:`m2bridge.limits` the result has the degrees that were completed, the last of
-    which is its ``max_degree``. Degrees are those of the grading; for most maps the total degree in
-    the coordinates. ``seed`` chooses random points, which can change the running time, but neither
-    dimensions nor the numbers of generators. With ``first`` it ends with the first degree that has
-    generators other than linear relations.
+    which is its ``max_degree``. Degrees are with respect to the grading; for most maps it is the
+    total degree in the coordinates. ``seed`` chooses random points, which can change the running
+    time, but neither dimensions nor the numbers of generators. With ``first`` it ends with the
+    first degree that has generators other than linear relations.
 
     Examples
     --------

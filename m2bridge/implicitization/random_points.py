@@ -24,9 +24,6 @@ SPARE_POINTS = 5
 dimensions would not add up.
 """
 
-MIN_POINTS_PER_DRAW = 32
-"""The number of points drawn at once; products of values at fewer are mostly overhead."""
-
 
 @dataclass(slots=True)
 class RandomPoints:
@@ -57,7 +54,8 @@ class RandomPoints:
     ) -> list[list[int]]:
         """Return for each monomial its values at the points with numbers start, …, stop − 1."""
         if stop > self.count:
-            self._draw(max(stop - self.count, MIN_POINTS_PER_DRAW))
+            # products of values at fewer points are mostly overhead
+            self._draw(max(stop - self.count, 32))
         coordinates = [values[start:stop] for values in self.values]
         factors = FunctionValues(values=coordinates, prime=self.prime, count=stop - start)
         return [factors.monomial_values(monomial) for monomial in check_deadline_in(monomials)]

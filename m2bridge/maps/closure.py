@@ -74,7 +74,9 @@ Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-el
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
-"""The time for elimination before linear algebra looks for the equation of a hypersurface."""
+"""The time for elimination before linear algebra is tried, or where ranks gave only a bound: small
+maps take a fraction of a second.
+"""
 FIRST_TURN_SECONDS = 4.0
 """The time for linear algebra, and then twice as much for elimination, which may have to start
 Macaulay2, before linear algebra has the rest."""
@@ -82,14 +84,12 @@ _ELIMINATION_WAS_FIRST = (
     "elimination, as linear algebra did not end in its first seconds; the ideal is the same, and"
     " --strategy multigraded may give other generators"
 )
-MAX_EARLY_ELIMINATION_COORDINATES = 12
-"""With more coordinates elimination seldom ends in its first turn, and has none."""
-MAX_DEGREEWISE_COORDINATES = 12
-"""With more coordinates ``auto`` uses the lattice of a monomial map, if a program for it exists."""
+MAX_QUICK_COORDINATES = 12
+"""With more coordinates elimination seldom takes seconds: ``auto`` gives it no early turn, computes
+no ideal as a second method, and prefers the lattice of a monomial map to generators by degrees.
+"""
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
-CLOSURE_PART = 0.75
-"""The fraction of the time for the closure; the rest is for source and base locus."""
 
 
 @computation
@@ -106,7 +106,7 @@ def closure(
     """Compute the ideal of the Zariski closure of the image.
 
     Linear relations among the coordinates are split off first, exactly; the rest is found in
-    linearly independent coordinates. In characteristic p the ideal is that of the image of the map
+    linearly independent coordinates. In characteristic p it is the ideal of the image of the map
     modulo p.
 
     Parameters
@@ -231,7 +231,7 @@ def _in_first_turns(graded_map: MultigradedMap, model: Model, dimension: Bounds)
     Either can take a fraction of a second where the other takes minutes, and the map does not show
     it. ``graded_map`` is its standard grading, and ``dimension`` has bounds by ranks.
     """
-    is_small = len(graded_map.polynomial_map.coordinates) <= MAX_EARLY_ELIMINATION_COORDINATES
+    is_small = len(graded_map.polynomial_map.coordinates) <= MAX_QUICK_COORDINATES
     if not is_small or model.core() is not None:
         return None
     running = clock()  # of the whole computation, and not of a turn
@@ -255,7 +255,7 @@ def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int
     """
     if strategy != "auto" or max_degree is not None:
         return False
-    if len(graded.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
+    if len(graded.polynomial_map.coordinates) <= MAX_QUICK_COORDINATES:
         return False
     # without a program for Markov bases the lattice ideal is a saturation, which takes longer
     return toric.is_monomial(graded.polynomial_map) and toric.markov_program() is not None
@@ -530,8 +530,9 @@ def image(
     errors.check_kind("title", title, str, "text")
     title = printable(title)
     field = as_field(field)
-    # the rest of the time is for the base locus, which is computed even if the closure was not
-    with share(CLOSURE_PART):
+    # the rest of the time is for the source and the base locus, which are computed even if the
+    # closure was not
+    with share(0.75):
         variety = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
     # the answer has what was found before the limit; the text `limit` is empty if there was none
     answer, limit = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
@@ -621,8 +622,8 @@ class Closure(Result):
         Degree of the projective variety, or of the projective closure of an affine one.
     hilbert_series : HilbertSeries or None
         Series of the coordinate ring if the ideal is homogeneous, else of the ring of its leading
-        forms, which is that of the projective closure modulo the equation of infinity: same degree,
-        and same dimension as the affine variety.
+        forms, which is the coordinate ring of the projective closure modulo the equation of
+        infinity: same degree, and same dimension as the affine variety.
     engine_version : str
         Empty if Macaulay2 was not used.
     seconds : float
@@ -761,7 +762,8 @@ class Closure(Result):
     def computed_hilbert_function(self) -> tuple[int, ...]:
         """H(0), …, H(N) as computed degree by degree, else by the Hilbert series.
 
-        Empty if there is neither, or if the series is not known to be that of the coordinate ring.
+        Empty if there is neither, or if it is not known whether the coordinate ring has this
+        series.
         """
         if self.hilbert_function is not None:
             return self.hilbert_function
@@ -1058,7 +1060,7 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """The dimension of a generic fibre: that of the source less that of the image.
+        """The dimension of a generic fibre: dimension of the source less dimension of the image.
 
         ``None`` where one of the two is not known, or the source is not known to be irreducible.
         """

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from sympy.polys.rings import PolyElement
 
 from m2bridge import errors
+from m2bridge.algebra import FACTORING_CHARACTERISTIC_BOUND
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -43,13 +44,12 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
-from m2bridge.ideals import FACTORING_CHARACTERISTIC_BOUND
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import check_deadline_in, clock, share
+from m2bridge.limits import check_deadline_in, clock, share, turn
 from m2bridge.maps.equations import (
     MAX_SEARCHED_MONOMIALS,
     Equations,
@@ -65,18 +65,8 @@ from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
 from m2bridge.results.sheet import plural
 
-MAX_PROOF_SECONDS = 60.0
-"""The time for a proof of completeness if no limit is given."""
-QUICKEST_PRIME = 32003
-"""The largest prime for which Macaulay2 is quickest."""
-MAX_TRIED_PRIMES = 5
-"""The number of unlucky primes for a map after which the proof is given up."""
 MAX_ALL_DEGREES_MONOMIALS = 10_000_000
 """The largest number of monomials of a degree whose generators are all written: minutes."""
-MAX_PROOF_COORDINATES = 20
-"""From this number on, elimination is not begun without a limit where generators are missing: for
-one token and d = 3, d' = 2, in 20 coordinates, minutes of processor time do not suffice.
-"""
 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
 NOT_FOUND = "(Macaulay2 did not find them within the limits)"
@@ -182,7 +172,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             return hypersurface
     equations = low_degree_equations(source, max_degree=None, part=0.5)
     is_limited = clock().remaining is not None
-    with share(1.0, otherwise=MAX_PROOF_SECONDS):  # a limit where the caller set none
+    with turn(1.0):
         if core is not None:
             return prove_by_core(equations, core)
         return _prove_without_core(equations, model, rank=rank, is_limited=is_limited)
@@ -201,8 +191,9 @@ def _prove_without_core(
         others = by_outputs or reason_by_height(low, model, "the closure")
         equations = equations.with_others(others)
         independent_count = len(linear_part(low.source).basis)
-        # without a limit, elimination in this number of coordinates might not end
-        if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
+        # Without a limit, elimination in so many coordinates might not end: one token, d = 3 and
+        # d' = 2 mean 20 coordinates, for which minutes of processor time do not suffice.
+        if by_outputs and independent_count >= 20 and not is_limited:
             reason = f"the others take minutes, or do not end, in {independent_count} coordinates"
             # `more` is the advice how to give more time
             return replace(equations, unfinished=f"{reason}; {clock().more}")
@@ -271,7 +262,8 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
     """
     equations = replace(equations, engine_version=current().version)
     unlucky_primes = []
-    for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
+    # after five unlucky primes the proof is given up
+    for prime in islice(_elimination_primes(_eliminated_map(model)), 5):
         try:
             answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
             series, largest_degree = _graded_ideal_in(answer, len(linear_reduction(model).basis))
@@ -381,7 +373,7 @@ def _elimination_primes(parametrization: PolynomialMap) -> Iterator[int]:
     for polynomial in polynomials:
         for coefficient in polynomial.values():
             avoided |= {int(coefficient.numerator), int(coefficient.denominator)}
-    return primes_from(QUICKEST_PRIME, avoided)
+    return primes_from(32003, avoided)  # the largest for which Macaulay2 is quickest
 
 
 def prove_by_core(equations: Equations, core: Core) -> Equations:

@@ -20,7 +20,7 @@ from m2bridge.errors import (
 )
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock, share
-from m2bridge.maps.closure import closure
+from m2bridge.maps.closure import MAX_SHORT_ELIMINATION_SECONDS, closure
 from m2bridge.maps.jacobian_rank import (
     best_upper_bound,
     best_value,
@@ -37,11 +37,6 @@ from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, in_brackets
 
 MAX_ELIMINATION_SECONDS = 30.0
 """The time for elimination as one of all methods if no limit is given; it could take days."""
-
-MAX_SHORT_ELIMINATION_SECONDS = 5.0
-"""The time for elimination where ``auto`` has only a lower bound in characteristic p."""
-MAX_SHORT_ELIMINATION_COORDINATES = 20
-"""The number of coordinates up to which ``auto`` tries this short elimination."""
 
 HOW_TO_PROVE = (
     "--method all (in Python method='all') also eliminates, which proves the dimension if it ends"
@@ -411,7 +406,7 @@ def _by_short_elimination(
     best = best_value(findings)
     if best is None or best.status != "lower bound":
         return None
-    if model.coordinate_count > MAX_SHORT_ELIMINATION_COORDINATES:
+    if model.coordinate_count > 20:  # elimination would not end soon
         return None
     try:
         with share(0.5, otherwise=MAX_SHORT_ELIMINATION_SECONDS):

@@ -25,7 +25,7 @@ from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
-from m2bridge.limits import check_deadline_in, clock, share
+from m2bridge.limits import check_deadline_in, clock, share, turn
 from m2bridge.maps.model import Model
 from m2bridge.results.known import Bounds, intersect_bounds
 
@@ -33,15 +33,6 @@ MAX_SEARCHED_DEGREE = 4
 """The last degree if none is given; the next one takes many times as long."""
 MAX_SEARCHED_MONOMIALS = 100_000
 """Without a given degree, the last degree has at most this many monomials: it takes seconds."""
-MAX_HYPERSURFACE_DEGREE = 100
-"""The largest degree in which the equation of a hypersurface is searched, within other limits."""
-MAX_HYPERSURFACE_SECONDS = 60.0
-"""The time of this search if no limit is given."""
-TANGENT_SAMPLE_POINTS = 3
-"""The number of points of the image at which the equations are differentiated.
-
-Several are used since the rank can be smaller at a special point.
-"""
 
 BY_HEIGHT = (
     "all generators: by a rank of the differential the closure is a hypersurface in the space that"
@@ -166,8 +157,8 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     if rank != independent_count - 1:
         return None
     try:
-        with share(0.5, otherwise=MAX_HYPERSURFACE_SECONDS):  # the rest is for all generators
-            largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
+        with turn(0.5):  # the rest is for all generators
+            largest = default_max_degree(independent_count, largest=100)  # within its other limits
             # with `first` the search ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
@@ -201,7 +192,8 @@ def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
     if ranks.status != "lower bound":  # the dimension is known, or no bound to be met
         return ranks
     try:
-        for seed in range(1, 1 + TANGENT_SAMPLE_POINTS):
+        # three points of the image, since the rank can be smaller at a special one
+        for seed in (1, 2, 3):
             dimension = intersect_bounds(ranks, _tangent_bound(equations.implicitization, seed))
             if dimension.exact is not None:
                 return dimension
@@ -257,7 +249,7 @@ def generator_representations(
         computed_degrees -= set(implicitization.higher.counts)
     if set(by_multidegrees) != {one for one in proved if one.degree in computed_degrees}:
         raise errors.ContradictionError(
-            "the representations of the core are not those of the generators in each multidegree"
+            "the core and the generators have different representations in some multidegree"
         )
     return proved
 

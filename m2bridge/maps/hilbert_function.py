@@ -39,10 +39,6 @@ from m2bridge.results.sheet import (
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
 MAX_SHOWN_HILBERT_VALUES = 1000
 """The largest number of values; far more than a picture can show."""
-MAX_LABELLED_VALUES = 12
-"""The largest number of points in the picture that are labelled with their values."""
-MAX_FORMULA_CHARS = 60
-"""The largest number of characters of a formula in the legend."""
 CURVE_POINTS_PER_DEGREE = 20
 """The number of points per unit interval at which the polynomial is drawn."""
 
@@ -289,7 +285,7 @@ def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
         return
     formula = latex(polynomial)
     label = f"Hilbert polynomial ${formula}$"
-    if len(formula) >= MAX_FORMULA_CHARS:
+    if len(formula) >= 60:  # too long for the legend
         label = f"Hilbert polynomial, degree {degree(polynomial, n)}"
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
     axes.plot(places, values, label=label, **style)
@@ -311,7 +307,7 @@ def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
             degrees, heights = zip(*drawn, strict=True)
             style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
             axes.plot(degrees, heights, "o", label=f"H(n), {label}", **style)
-    if len(points) <= MAX_LABELLED_VALUES:
+    if len(points) <= 12:  # more labels would overlap
         style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right"}
         for k, value in points:
             axes.annotate(str(value), (k, value), fontsize=9.5, color=SOFT, **style)

@@ -45,12 +45,6 @@ PRIMES = (LARGE_PRIME, 2**61 - 1)
 The second one is tried if the rank modulo the first is below all upper bounds, or if the first one
 divides a denominator.
 """
-MAX_SMALL_PRIME = 1000
-"""The largest characteristic in which many points are special."""
-SMALL_PRIME_ATTEMPTS = 20
-"""The number of points that are tried in a characteristic up to ``MAX_SMALL_PRIME``."""
-MAX_RANK_PRIMES = 4
-"""The number of primes that are tried for an expanded map if the first ones are unlucky."""
 MAX_ENTRIES = 50_000_000
 """The largest number of entries of a matrix; its rank takes minutes and several GB."""
 FROM_TWO_TOKENS = "t ≥ 2"
@@ -127,8 +121,8 @@ def rank_result(
     outputs: it is a value of the polynomial map (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row
     space of the Jacobian matrix of all coefficients. As long as the rows do not span it, a random
     pair (x, g) enlarges their span with probability at least 1 − (D + 1)/p, where D is the degree
-    of φ_w as a polynomial in x, by the lemma of Schwartz and Zippel. In any case the rank is at
-    most that of the Jacobian matrix, and so a proved lower bound for the dimension.
+    of φ_w as a polynomial in x, by the lemma of Schwartz and Zippel. In any case it is at most
+    the rank of the Jacobian matrix, and so a proved lower bound for the dimension.
 
     A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded. In characteristic p
     points and inputs are from GF(p), which for small p may give a rank that is too small. With
@@ -142,8 +136,8 @@ def rank_result(
     primes: tuple[int, ...] = PRIMES
     if characteristic:
         # there are more attempts for a small p, since many of its points are special
-        is_small = characteristic <= MAX_SMALL_PRIME
-        primes = (characteristic,) * (SMALL_PRIME_ATTEMPTS if is_small else len(PRIMES))
+        is_small = characteristic <= 1000
+        primes = (characteristic,) * (20 if is_small else len(PRIMES))
     for attempt, prime in enumerate(primes):
         try:
             # each attempt has a random point of its own
@@ -396,7 +390,7 @@ def _over_the_rationals(model: Model, upper: Bounds) -> list[MethodValue]:
 
     free = model.free_map
     # generic_rank tries points until it finds the rank that it is given
-    prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
+    prime, *further_primes = islice(primes_from(LARGE_PRIME), 4)  # should the first be unlucky
     modular_rank = generic_rank(free, upper.value, field=CoefficientField(prime)).rank
     try:
         # over QQ no point is tried after one with at least the rank modulo the prime

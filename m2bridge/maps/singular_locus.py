@@ -35,6 +35,7 @@ from m2bridge.convert.printing import (
 )
 from m2bridge.engine import Engine, RunOptions, computation, current
 from m2bridge.engine.script import Script, render
+from m2bridge.ideals import MAX_SHOWN_EQUATION_CHARS
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import explain_factoring_errors, ideal_sort_key, tidy
@@ -44,8 +45,14 @@ from m2bridge.ideals.singular_locus_result import (
     bound_text,
 )
 from m2bridge.ideals.varieties import most_minors
-from m2bridge.limits import clock, limited, share
-from m2bridge.maps.closure import Closure, Strategy, closure
+from m2bridge.limits import clock, limited, turn
+from m2bridge.maps.closure import (
+    MAX_QUICK_COORDINATES,
+    MAX_SHORT_ELIMINATION_SECONDS,
+    Closure,
+    Strategy,
+    closure,
+)
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.double_points import closure_dimension, double_points, why_no_double_points
 from m2bridge.maps.locus import (
@@ -76,18 +83,6 @@ from m2bridge.results.sheet import (
 
 SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
-MAX_AUTO_IDEAL_COORDINATES = 12
-"""With at most this many coordinates ``auto`` also computes the ideal, as a second method."""
-MAX_ORBIT_IDEAL_COORDINATES = 20
-"""With at most this many independent coordinates ``orbits`` computes the ideal, in seconds."""
-MAX_AUTO_CRITERION_MINORS = 500
-"""With at most this many minors ``auto`` uses the Jacobian criterion, as a third method."""
-MAX_SECOND_OPINION_COORDINATES = 6
-"""With at most this many coordinates ``auto`` uses the criterion in addition to double points."""
-MAX_DOUBLE_POINTS_SECONDS = 60.0
-"""Seconds of ``auto`` for double points without a limit on time, before the Jacobian criterion."""
-MAX_SHORT_ELIMINATION_SECONDS = 5.0
-"""Seconds of elimination before linear algebra, since small maps take a fraction of one."""
 MAX_LINEAR_ALGEBRA_SECONDS = 20.0
 """Seconds of linear algebra, before elimination has the rest of the time."""
 
@@ -196,7 +191,7 @@ def singular_locus(
         findings += _by_double_points(model, required=method == "double-points")
         # of many coordinates the Jacobian criterion, as a second opinion, may take long
         finished = any(finding.components is not None for finding in findings)
-        takes_long = model.coordinate_count > MAX_SECOND_OPINION_COORDINATES
+        takes_long = model.coordinate_count > 6
         if method == "auto" and finished and takes_long:
             return _compare_and_combine(findings, model, field, ideals, one_method_suffices=True)
     if orbit_methods is not None and "fibres" in plan:
@@ -276,7 +271,7 @@ def _projective_locus_by_double_points(
     if why_no_double_points(model, field) or variety.degree is None:
         return None
     try:
-        with share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+        with turn(0.5):
             primes = double_points(model)
     except (errors.MethodUnavailableError, errors.TimeLimitError, errors.MemoryLimitError):
         return None
@@ -351,14 +346,14 @@ def _planned_methods_at_orbits(
     ``method`` is not ``double-points``, and applies to the model.
     """
     fibres_apply = not model.no_fibres(field)
-    is_large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
+    is_large = field == QQ and model.coordinate_count > MAX_QUICK_COORDINATES
     # fibres decide without the ideal, so that `auto` computes no ideal of many coordinates
     if method == "fibres" or (method == "auto" and is_large and fibres_apply):
         return ("fibres",)
     # bounds, which need no ideal, come first where the ideal may not be found in time
     at_orbits = ("bounds", "orbits") if is_large else ("orbits",)
     if method == "orbits" or (method == "auto" and is_large):
-        ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
+        ideal_takes_long = orbit_methods.independent_count > 20  # more than seconds
         return ("bounds",) if is_large and ideal_takes_long else at_orbits
     # what is left: `all`, `jacobian`, and `auto` for few coordinates
     if method == "jacobian" or not fibres_apply:
@@ -371,9 +366,8 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     and is not ``required``, which is an error where it was asked for by its name.
     """
     # elimination and the Jacobian criterion have the rest of the time, if they are to run too
-    half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
-        with nullcontext() if required else half_of_the_time:
+        with nullcontext() if required else turn(0.5):
             primes = double_points(model)
     except errors.MethodUnavailableError as reason:
         if required:
@@ -413,7 +407,7 @@ def _findings_by_ideal(
         coordinate_count = len(ideal.ring.variables)
         codimension = coordinate_count - dimension
         minor_count = comb(len(ideal.generators), codimension) * comb(coordinate_count, codimension)
-        is_expensive = minor_count > MAX_AUTO_CRITERION_MINORS
+        is_expensive = minor_count > 500
         found_at_orbits = len(findings) > 0
         if "jacobian" in plan and not (second_opinion and found_at_orbits and is_expensive):
             findings.append(_by_jacobian(model, ideal, dimension))
@@ -582,9 +576,6 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         )
     return replace(component, degree=variety.degree, ideal=variety.ideal)
 
-
-MAX_SHOWN_EQUATION_CHARS = 60
-"""The largest number of characters of equations in a table."""
 
 SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
 """The words for whether a point is singular."""

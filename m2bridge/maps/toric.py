@@ -54,7 +54,7 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
         raise MethodUnavailableError(f"all coordinates are zero; {ELIMINATE}")
     if not is_monomial(independent):
         raise MethodUnavailableError(
-            "the ideal is that of a lattice only where each coordinate is a monomial"
+            "the ideal belongs to a lattice only where each coordinate is a monomial"
         )
     # no image is zero, since they are linearly independent, so each has one term
     columns = [next(iter(image)) for image in independent.images]

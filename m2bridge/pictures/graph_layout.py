@@ -24,9 +24,6 @@ HALF_HEIGHT = 0.2
 CURVE_POINTS = 16
 """Points of a curve between two places of a route."""
 
-LAYOUT_SWEEPS = 24
-"""Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Bend:
@@ -164,7 +161,8 @@ def _horizontal_places(
             upper_neighbours[low].append(high)
     best = _centre_rows(rows)
     fewest = None
-    for sweep in range(LAYOUT_SWEEPS):
+    # layers become stable after a few sweeps; otherwise the best arrangement counts
+    for sweep in range(24):
         if sweep % 2 == 0:
             _sweep(rows, lower_neighbours)
         else:

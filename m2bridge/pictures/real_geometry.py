@@ -40,8 +40,6 @@ Spot = Mapping[str, Any]
 
 ROOT_PRECISION_BITS = 128
 """The precision of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
-MAX_DENOMINATOR = 200
-"""The denominators of rational candidates, small enough to be readable."""
 CLOSE = fmpq(1, 10**7)
 """The distance of the first and last node from the ends of an interval, relative to its length."""
 BRANCH_FRACTIONS_TRIED = 12
@@ -191,7 +189,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     margin = (right - left) / 100
     low, high = left + margin, right - margin
     fractions: list[fmpq] = []
-    for denominator in range(1, MAX_DENOMINATOR + 1):
+    for denominator in range(1, 201):  # larger ones would not be readable
         first = int((low * denominator).floor())
         last = int((high * denominator).ceil())
         for numerator in range(first, last + 1):

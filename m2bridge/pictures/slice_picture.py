@@ -29,9 +29,6 @@ SpaceVector = Sequence[float]
 NEAR_SURFACE_DISTANCE = 0.04
 """In a box of side 2, squares this near to a point of the surface do not hide it."""
 
-POINT_DECIMALS = 3
-"""Decimals of points on a page; more would be less than a pixel."""
-
 FUNCTIONS = "functions of real weights"
 CLOSURE_ONLY = "only in the Zariski closure"
 UNDECIDED = "in the Zariski closure; real weights not decided"
@@ -50,16 +47,6 @@ LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--", REAL_PO
 
 LIGHT = (0.35, -0.45, 0.82)
 """The direction of the light, of length 1, from the right, before and above."""
-LINE_WIDTH_POINTS = 2.8
-"""The width of lines."""
-LONG_LEGEND_CHARS = 50
-"""Longer entries of the legend do not fit side by side."""
-HIDDEN_LINE_ALPHA = 0.35
-"""The opacity of a line behind the surface."""
-LABEL_PAD_POINTS = 9
-"""The distance between the numbers of an axis and its letter."""
-NUMBER_GAP_PIXELS = 16
-"""The least distance at which two numbers do not look like one."""
 
 
 class Axes(NamedTuple):
@@ -237,7 +224,8 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
     def flat(points: Sequence[SpaceVector]) -> list[float]:
         """The rounded coordinates of points of the box in the cube, one after the other."""
         return [
-            round(float(value), POINT_DECIMALS) for value in scale_to_cube(points, view).ravel()
+            round(float(value), 3)  # more decimals would be less than a pixel
+            for value in scale_to_cube(points, view).ravel()
         ]
 
     surfaces, lines = [], []
@@ -273,7 +261,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
         # below the picture, in two columns if its entries are short enough
         columns = 2
-        if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
+        if any(len(piece.name) >= 50 for piece in view.pieces):
             columns = 1
         piece_by_name = {piece.name: piece for piece in view.pieces}  # they look the same
         figure.legend(
@@ -294,7 +282,7 @@ def _draw_axes(space: Any, view: SurfaceResult) -> None:
         low, high = map(float, view.box[name])
         getattr(space, f"set_{axis}lim")(low, high)
         letter = f"${polynomial_latex(str(variable))}$"
-        getattr(space, f"set_{axis}label")(letter, fontsize=15, labelpad=LABEL_PAD_POINTS)
+        getattr(space, f"set_{axis}label")(letter, fontsize=15, labelpad=9)
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
         drawn_axis = getattr(space, f"{axis}axis")
         drawn_axis.set_pane_color((1, 1, 1, 0))  # white without opacity
@@ -312,7 +300,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
     for labels, labels_of_other_axis in combinations(numbers, 2):
         for one, other in product(labels, labels_of_other_axis):
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
-            if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
+            if not first.padded(16).overlaps(second):  # nearer numbers look like one
                 continue
             x_difference, y_difference = first.x0 - second.x0, first.y0 - second.y0
             if abs(y_difference) < abs(x_difference):  # they stand side by side
@@ -377,7 +365,7 @@ def _draw_curve(space: Any, piece: Piece, are_behind: Sequence[bool]) -> None:
     # maximal runs of segments that are all in front of the surface, or all behind it
     for is_behind, run in groupby(are_behind):
         end = start + len(list(run))  # the run has the segments start, …, end − 1
-        alpha = HIDDEN_LINE_ALPHA if is_behind else 1.0
+        alpha = 0.35 if is_behind else 1.0  # the opacity
         part = points[start : end + 1].T  # one point more than segments
         space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
         start = end
@@ -388,7 +376,7 @@ def _line_style(piece: Piece) -> dict[str, Any]:
     return {
         "color": piece.colour,
         "linestyle": LINES[piece.place],
-        "linewidth": LINE_WIDTH_POINTS,
+        "linewidth": 2.8,
         "dash_capstyle": "round",
     }
 

@@ -42,9 +42,6 @@ from m2bridge.system import write_aside
 CERTIFICATES = "certificates"
 """The folder of certificates in an atlas."""
 
-MAX_ATLAS_GENERATORS = 200
-"""Generators on a page, which stays readable; the certificate has all."""
-
 
 @dataclass(frozen=True, slots=True)
 class AtlasValue:
@@ -386,7 +383,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
         "after": after,
         "legend": family(entry.case.family).orbits,
         "marks": MARKS,
-        "most": MAX_ATLAS_GENERATORS,
+        "most": 200,  # a page stays readable; the certificate has all
         "certificates": f"../{CERTIFICATES}",
         "documentation": documentation,
     }

@@ -58,12 +58,6 @@ CASES_PER_HTML_PART = 100
 TEXT_LINE_CHARS = 100
 """Characters in a line of the text form."""
 
-MAX_LATEX_NUMBER_CHARS = 20
-"""The width of the numbers of a case in a LaTeX table; wider ones leave no space for reasons."""
-
-MAX_LATEX_NAME_SHARE = 0.32
-"""The share of the line for names of cases in a LaTeX table; longer ones wrap."""
-
 WITNESS_INDENT = " " * 7
 """The indentation of witnesses in the text form."""
 
@@ -373,8 +367,9 @@ def to_latex(report: Report, documentation: str = "") -> str:
     width_of_numbers = sum(max(map(len, column)) for column in zip(*lines, strict=True))
     # a character of a name takes about 0.0115 of the line
     longest = max((len(case.name) for case in report.cases), default=0)
-    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
-    are_named = report.columns == NAMES or width_of_numbers > MAX_LATEX_NUMBER_CHARS
+    share_of_names = min(0.0115 * longest, 0.32)  # longer names wrap
+    # wider numbers leave no space for reasons
+    are_named = report.columns == NAMES or width_of_numbers > 20
     # In the template ``by_name`` is whether cases are named by their names, ``of_names`` the share
     # of the line for these, and ``width`` the width of the columns of numbers.
     values = {

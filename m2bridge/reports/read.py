@@ -148,7 +148,7 @@ def _rows_of_plan(path: Path, file: str) -> _RowsByQuestion:
         except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
             raise CertificateError(f"a case that this release does not have: {error!r}") from None
         if case.name != asked.name:
-            raise CertificateError(f"the name {asked.name} is not that of the case, {case.name}")
+            raise CertificateError(f"the name is {asked.name}, but the case is named {case.name}")
         for key, names in statements.items():
             rows[case, key] = [
                 VerdictRow(
@@ -175,7 +175,7 @@ def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, st
     row = rows[0]
     name = f"{row.case.name}-{row.question}{suffix}"
     if Path(row.file).name != name:
-        raise CertificateError(f"the content is that of {name}")
+        raise CertificateError(f"the content belongs to {name}")
     if name in files:
         raise CertificateError(f"the same case and question as {files[name]}")
     files[name] = row.file
@@ -186,7 +186,7 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
     verdicts, such as a closure. Its digest has to be the digest of the content.
     """
     if certificate.digest != certificate.computed_digest():
-        raise CertificateError("the digest is not that of the content: the file was changed")
+        raise CertificateError("the digest does not belong to the content: the file was changed")
     try:
         case = case_of(certificate.family, certificate.case)
         answers = _answers(certificate)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from m2bridge.results import MAX_NOTEBOOK_TEXT_CHARS, MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
+from m2bridge.results import MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
 from m2bridge.results.sheet import Sheet, in_brackets, quoted, shortened
 from m2bridge.results.writers import html, paper
 
@@ -108,7 +108,7 @@ class Result(ABC):
         """Print the text in IPython, in place of ``repr``, which has all polynomials. ``cycle``,
         whether the object contains itself, is always false here.
         """
-        printer.text(shortened(self.to_text(), MAX_NOTEBOOK_TEXT_CHARS))
+        printer.text(shortened(self.to_text(), 30_000))
 
 
 def result_json(

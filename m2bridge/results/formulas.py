@@ -159,7 +159,7 @@ def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, boo
 
 def spelled(text: str) -> str:
     """Return a formula of running text as LaTeX; ``C(n, k)`` is a binomial coefficient in it."""
-    # first the braces of subscripts and exponents, so that all other braces are those of sets
+    # first the braces of subscripts and exponents, so that all other braces enclose sets
     text = _with_scripts(text)
     # braces of sets, {0, 1} → \{0, 1\}
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)

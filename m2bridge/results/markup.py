@@ -180,7 +180,7 @@ def _formula_latex(text: str) -> str:
 
 
 def _has_paired_braces(formula: str) -> bool:
-    """Whether the braces that group parts of a formula are paired; those of sets do not count."""
+    """Whether the braces around parts of a formula are paired; braces around sets do not count."""
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", formula):
         depth += 1 if brace == "{" else -1
@@ -263,7 +263,7 @@ def markdown_links(text: str, documentation: str = "") -> str:
 def _markdown(text: str) -> str:
     """Return one line with backslashes before all that Markdown would take for its marks."""
     escaped = re.sub(r"[\\`*_|<>\[\]~&$]|^[-+#]", r"\\\g<0>", text)
-    # A number at the beginning is not that of a list.
+    # A number at the beginning does not number an item of a list.
     return re.sub(r"^[0-9]+(?=[.)] )", r"\g<0>\\", escaped)
 
 
@@ -353,7 +353,7 @@ _BRACKETS = re.compile(rf"(\([^()]*\)|/(?![0-9])|{_TIMES})")
 ``(a + 1)/b*x``.
 """
 _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
-"""Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
+"""Brackets that do not enclose a sum: f( of a function, and the comma of a pair."""
 
 
 def polynomial_latex(text: str) -> str:

@@ -113,7 +113,7 @@ def split_terms(text: str, width: int) -> tuple[str, str]:
     """
     if len(text) <= width:
         return text, ""
-    # Signs in brackets belong to a coefficient, such as that of (a + 1)*x.
+    # Signs in brackets belong to a coefficient, as in (a + 1)*x.
     outside = _with_dots_for_brackets(text)
     end = max(outside.rfind(" + ", 0, width), outside.rfind(" - ", 0, width))
     terms = 1 + outside.count(" + ") + outside.count(" - ")
@@ -144,10 +144,6 @@ def statement_sort_key(name: str) -> tuple[str, bool, str]:
     """Return a key that sorts names of statements; a part "otherwise" comes after all others."""
     statement, _, part = name.partition(" (")
     return statement, part == "otherwise)", part
-
-
-MAX_COLUMN_CHARS = 80
-"""The width of a column in text; longer cells, such as ideals, continue on the next line."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | None = None) -> str:
@@ -311,7 +307,8 @@ class Table:
     def text(self, most: int | None) -> str:
         """Return aligned columns below an empty line and the caption; ``most`` has no effect."""
         heading = _heading(self.caption) or [""]
-        return "\n".join([*heading, table(self.header, self.rows, MAX_COLUMN_CHARS)])
+        # longer cells, such as ideals, continue on the next line
+        return "\n".join([*heading, table(self.header, self.rows, most=80)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,6 @@ from m2bridge.results.sheet import (
 INDENT_COLUMNS = 2
 """The indentation of tables and facts."""
 
-MIN_TERMINAL_COLUMNS = 40
-"""On a narrower terminal the terminal wraps lines, because rich would cut long ones."""
-
 _GAP_COLUMNS = 3
 """The gap between names and values."""
 
@@ -50,7 +47,8 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
     """
     columns_of_tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
     least_for_tables = INDENT_COLUMNS + 2 * max(columns_of_tables, default=0)
-    width = max(width, MIN_TERMINAL_COLUMNS, least_for_tables)
+    # a terminal of fewer than 40 columns wraps lines itself, because rich would cut long ones
+    width = max(width, 40, least_for_tables)
     console = Console(
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )

@@ -8,16 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from m2bridge.engine.script import page
-from m2bridge.results import (
-    FOLDED_POLYNOMIAL_CHARS,
-    MAX_CELL_CHARS,
-    MAX_HTML_ROWS,
-    MAX_PAGE_BYTES,
-    MAX_PICTURE_BYTES,
-    MAX_POLYNOMIAL_CHARS,
-    MAX_SHOWN_GENERATORS,
-    MAX_UNFOLDED_POLYNOMIAL_CHARS,
-)
+from m2bridge.results import MAX_PAGE_BYTES, MAX_POLYNOMIAL_CHARS, MAX_SHOWN_GENERATORS
 from m2bridge.results.markup import FormulaPart, latex, parts_with_brackets, polynomial_latex
 from m2bridge.results.sheet import (
     Block,
@@ -41,14 +32,11 @@ LATEX_LINE_CHARS = 76
 LATEX_COLUMN_GAP_CHARS = 2.5
 """Characters between two columns."""
 
-MAX_FOOTNOTE_COLUMNS = 10
-"""Columns of a table in letters of the size of footnotes; one with more has smaller letters."""
-
 SHORT_HEADER = 7
 """Characters of a header that is not broken, as ``dim L∩U`` is not."""
 
 LINES_TOGETHER = 7
-"""Lines that stay on one page with a heading, including those of the heading."""
+"""Lines that stay on one page with a heading, including its own lines."""
 
 
 def keep_with_next(lines: int = LINES_TOGETHER) -> str:
@@ -173,9 +161,9 @@ def _shares_of_line(
 ) -> list[float]:
     """Return the width of each column, with the gap behind it, as a share of the line.
 
-    ``cell_widths`` and ``word_widths`` are those of the widest cell and the longest word of each
-    column, in characters, and ``available`` is the width of the line without gaps, which is less
-    than all cells have.
+    ``cell_widths`` and ``word_widths`` have the lengths of the widest cell and the longest word of
+    each column, in characters, and ``available`` is the width of the line without gaps, which is
+    less than all cells have.
     """
     left_over = max(available - sum(word_widths), 0)
     lacking = sum(cell_widths) - sum(word_widths)
@@ -202,7 +190,7 @@ def _table(
         yield keep_with_next()
         yield rf"{{\raggedright {latex(caption)}\par\nobreak}}"
     letters, gap_points = r"\footnotesize", 4.5
-    if len(rows[0]) > MAX_FOOTNOTE_COLUMNS:
+    if len(rows[0]) > 10:
         # The words of so many columns do not fit side by side in larger letters.
         letters, gap_points = r"\scriptsize", 3
     space = rf"\setlength{{\tabcolsep}}{{{gap_points}pt}}\renewcommand{{\arraystretch}}{{1.15}}"
@@ -239,7 +227,7 @@ def html(sheet: Sheet) -> str:
     """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`: the rows of each block
     are halved until it is small enough, and a block says how many are left out.
     """
-    rows_per_block = MAX_HTML_ROWS
+    rows_per_block = 1024
     text = _html_of_rows(sheet, rows_per_block)
     while len(text.encode()) > MAX_PAGE_BYTES and rows_per_block:
         rows_per_block //= 2
@@ -266,7 +254,8 @@ def _template_values(block: Block, most: int) -> dict[str, Any]:
         values |= {"header": block.header, "numeric": numeric(rows, len(block.header))}
     if isinstance(block, Picture):
         svg = block.svg()
-        is_shown = most > 0 and len(svg) < MAX_PICTURE_BYTES
+        # less than MAX_PAGE_BYTES, so that the table of the picture fits on the page too
+        is_shown = most > 0 and len(svg) < 80_000
         values["svg"] = svg if is_shown else ""
     number_of_rows = len(rows)
     if isinstance(block, Polynomials):
@@ -298,8 +287,8 @@ def _template_rows(block: Block, most: int) -> list[Any]:
 
 
 def _cell(value: object) -> str:
-    """Return the text of a value, shortened to :data:`MAX_CELL_CHARS`; the template escapes it."""
-    return shortened(str(value), MAX_CELL_CHARS)
+    """Return the text of a value, shortened to 600 characters; the template escapes it."""
+    return shortened(str(value), 600)
 
 
 def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
@@ -307,8 +296,8 @@ def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
     be unfolded; both are empty if the first terms are all, and the last also if the text is very
     long.
     """
-    shown_terms, number = split_terms(text, FOLDED_POLYNOMIAL_CHARS)
+    shown_terms, number = split_terms(text, 400)
     all_terms: list[FormulaPart] = []
-    if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
+    if number and len(text) <= 4000:  # a longer polynomial would fill the page
         all_terms = list(parts_with_brackets(text))
     return list(parts_with_brackets(shown_terms)), number, all_terms

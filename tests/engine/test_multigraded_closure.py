@@ -267,7 +267,7 @@ def numbers(found: Closure) -> tuple[object, ...]:
 def test_unlucky_primes_prove_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modulo five primes the cone is that over a conic; over QQ over a cubic."""
     # elimination over QQ, which would decide, has no early turn
-    monkeypatch.setattr(closure_module, "MAX_EARLY_ELIMINATION_COORDINATES", 0)
+    monkeypatch.setattr(closure_module, "MAX_QUICK_COORDINATES", 0)
     found = closure(PolynomialMap.from_expressions([s, t], with_common_factor(5)), engine=engine)
     assert str(found.completeness).startswith("up to degree")
     assert f"the primes {', '.join(map(str, PRIMES_TRIED))} are unlucky" in found.unfinished

@@ -168,8 +168,7 @@ def environment() -> Iterator[Path]:
         for module in ("common", "show"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
         engines.enter_context(patch("m2bridge.engine.session._shared", lambda candidate: NoTime()))
-        engines.enter_context(patch("m2bridge.maps.completeness.MAX_PROOF_SECONDS", 1.0))
-        engines.enter_context(patch("m2bridge.maps.equations.MAX_HYPERSURFACE_SECONDS", 1.0))
+        engines.enter_context(patch("m2bridge.limits.METHOD_SECONDS", 1.0))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)
 

@@ -32,8 +32,6 @@ def not_exact(value: str) -> ConversionError:
 
 _DOUBLE_BITS = 53
 """Bits of a float."""
-_MAX_EXACT_EXPONENT = 10_000
-"""An exponent of two up to which numbers are fractions without much memory."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 """Floats that are not a mantissa times a power of two, by their names."""
 
@@ -270,7 +268,7 @@ class Real(Inexact):
         # The fraction is rounded first for powers, whose exact value could have any size, for
         # infinities and NaN, and if this number would take much memory as a fraction.
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
-        is_small_fraction = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
+        is_small_fraction = not self.special and abs(self.exponent) <= 10_000  # a few kilobytes
         if not with_fraction or not is_small_fraction:
             return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)

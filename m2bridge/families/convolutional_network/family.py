@@ -51,8 +51,7 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
         """Return the program of Macaulay2 that finds degree or fibres.
 
-        ``key`` is that of a statement, and of its observable. ``None`` for the dimension, and for
-        r = 1.
+        ``key`` names a statement and its observable. ``None`` for the dimension, and for r = 1.
         """
         from m2bridge.families.convolutional_network.observation import fibres_script, types_for
 

@@ -1,8 +1,8 @@
 """Observations of a convolutional network, by computations that share nothing with predictions.
 
 The dimension is a rank modulo a prime that attains an upper bound. Fibres are Gröbner bases over QQ
-in Macaulay2; the degree of the closure is that of the source divided by the length of a general
-fibre. Proofs are in ``docs/convolutional-networks.md``.
+in Macaulay2; the degree of the closure is the degree of the source divided by the length of a
+general fibre. Proofs are in ``docs/convolutional-networks.md``.
 
 Rescaled filters λ_i w_i have the function of the w_i exactly if ∏ λ_i^(D_i) = 1, where D_i =
 r^(L−i). So all filters with one function f are the disjoint union of hypersurfaces of degree ΣD_i
@@ -152,7 +152,7 @@ def observe(
     For r = 1 neither is observed, since the statements about these are about r ≥ 2. A certificate
     is complete, or an error.
     """
-    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    # no limit but the limit of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
         rank = rank_result(network)
         wanted = BY_ENGINE & set(observables)

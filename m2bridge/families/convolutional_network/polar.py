@@ -6,8 +6,9 @@ conormal bundle over X, and its bidegree follows from the Chern classes of X as 
 (theorem-convolutional-polar in docs/convolutional-networks.md).
 
 Notation: a network has filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
-that of the set of its functions, and the map to it has the degree D_i = r^(L−i) in the entries of
-filter i. The polar degrees δ_m, …, δ_0 are the coefficients of the class of the conormal variety.
+the closure of the set of its functions, and the map to it has the degree D_i = r^(L−i) in the
+entries of filter i. The polar degrees δ_m, …, δ_0 are the coefficients of the class of the conormal
+variety.
 """
 
 from __future__ import annotations

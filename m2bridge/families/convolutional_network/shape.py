@@ -1,6 +1,6 @@
 """The numbers of a convolutional network: filter sizes, activation degree, positions of zeros.
 
-The functions are those of :class:`~m2bridge.families.convolutional_network.model`; proofs are in
+:class:`~m2bridge.families.convolutional_network.model` has their functions; proofs are in
 ``docs/convolutional-networks.md``.
 
 Notation: L filters w_i, lists of k_i numbers, and the activation degree r. A *type of zeros* is the
@@ -17,6 +17,7 @@ from itertools import product
 from math import prod
 from typing import Any, ClassVar, Self
 
+from m2bridge.algebra import MAX_RING_VARIABLES
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.base import positive_integer, positive_integers
@@ -28,8 +29,6 @@ NAME = "convolutional-network"
 MAX_FILTER_WEIGHTS = 2_000
 MAX_ACTIVATION_DEGREE = 1_000
 MAX_FILTERS = 20
-# More coefficients are not written down.
-MAX_WRITTEN_COEFFICIENTS = 20_000
 # Fibres are computed for all types of zeros, a Gröbner basis for each.
 MAX_ZERO_TYPES = 128
 
@@ -63,8 +62,8 @@ class ZeroType:
 class FilterSizes(DifferentiableModel):
     """The sizes k_1, …, k_L of the filters of a network, and its activation degree r.
 
-    Abstract: the functions are those of
-    :class:`~m2bridge.families.convolutional_network.model.ConvolutionalNetwork`.
+    Abstract: :class:`~m2bridge.families.convolutional_network.model.ConvolutionalNetwork` has the
+    functions.
     """
 
     filters: tuple[int, ...]
@@ -144,7 +143,7 @@ class FilterSizes(DifferentiableModel):
         """
         # Forms of degree D in two or more variables have more than D coefficients. D is compared
         # first, as the number of coefficients may have very many digits.
-        limit = MAX_WRITTEN_COEFFICIENTS
+        limit = MAX_RING_VARIABLES
         degree_is_too_large = self.input_count > 1 and self.function_degree > limit
         if degree_is_too_large or monomial_count(self.input_count, self.function_degree) > limit:
             raise TooLargeError(
@@ -160,7 +159,7 @@ class FilterSizes(DifferentiableModel):
         return choices + choices * sum(size - 1 for size in self.filters) // 2
 
     def zero_types(self) -> Iterator[ZeroType]:
-        """Yield all types of zeros (e, P), 0 ≤ P ≤ Σ e_i, that of filters without zeros first."""
+        """Yield all types of zeros (e, P), 0 ≤ P ≤ Σ e_i, first the type without zeros."""
         for zeros in product(*(range(size) for size in self.filters)):
             for leading in range(sum(zeros) + 1):
                 yield ZeroType(zeros, leading)

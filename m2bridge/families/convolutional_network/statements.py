@@ -5,9 +5,9 @@ numbers of a network by their names in formulas, and the predictions that are li
 each type of zeros. Nothing is computed from the functions of a network.
 
 Notation: a network has L filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
-that of the set of its functions. A *type of zeros* is the pair (e, P): filter i has e_i zeros at
-its ends, and all filters together have P zeros in front. ``None`` says that there are too many
-types to predict a number for each.
+the closure of the set of its functions. A *type of zeros* is the pair (e, P): filter i has e_i
+zeros at its ends, and all filters together have P zeros in front. ``None`` says that there are too
+many types to predict a number for each.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def distributions(zeros: ZeroType) -> int:
     p_i is the number of zeros in front of filter i. Their number is the coefficient of T^P in the
     product of all 1 + T + … + T^(e_i).
     """
-    # coefficients[n] = that of T^n in the product of the first factors
+    # coefficients[n] belongs to T^n in the product of the first factors
     coefficients = [1]
     for e_i in zeros.zeros:
         new_coefficients = [0] * (len(coefficients) + e_i)

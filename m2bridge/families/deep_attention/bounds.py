@@ -13,7 +13,7 @@ numbers, for random inputs X and a random matrix G (a covector on the output). F
 entries may be power series, of which each order is a row. ``draw`` returns the next random number,
 and ``numbers`` is the number system over which a network is evaluated. A
 :class:`~m2bridge.maps.model.MethodValue` is the title of a method with the bound that it found.
-d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
+d_k, a_k, α_k, r_k and ``kernel_dimension`` are defined in
 :class:`~m2bridge.families.deep_attention.shape.NetworkSizes`.
 """
 
@@ -161,9 +161,6 @@ MAX_DISTINCT_TOKENS = 3
 # Up to this number of parameters the rank of the differential at given weights, and at random ones
 # of several heads, is computed: half a minute.
 MAX_DIFFERENTIATED_PARAMETERS = 3000
-# Up to this number of parameters the rank of the whole Jacobian matrix is a second way: less than a
-# second.
-MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
@@ -178,8 +175,9 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
     one_block_decides = network.is_plain and not characteristic
     if one_block_decides:
         yield from lightning_block(network)
-    # After a block, the whole Jacobian matrix is only a second way, and computed if it is quick.
-    if not one_block_decides or network.parameter_count <= MAX_FULL_RANK_PARAMETERS:
+    # After a block, the whole Jacobian matrix is only a second way, and computed if it is quick:
+    # up to 400 parameters take less than a second.
+    if not one_block_decides or network.parameter_count <= 400:
         by_theorem = None if characteristic else theorem_bound(network)
         yield by_theorem or _jacobian_bound(network, characteristic)
 
@@ -264,15 +262,8 @@ def block_bound(
 
 # Up to this depth power series are used; they have 3^(l−1) + 1 coefficients.
 MAX_EXACT_SERIES_LAYERS = 6
-# Up to this depth balls are used as a second way; their precision grows as the series do.
-MAX_BALL_LAYERS = 6
-# Bits of the balls.
-MAX_PRECISION_BITS = 1 << 14
 # All coefficients of the power series in the largest Jacobian matrix: about a minute.
 MAX_SERIES_COEFFICIENTS = 20_000_000
-# How many numbers of orders are tried, each twice the one before, where the rank stays below the
-# upper bound.
-MAX_ORDER_DOUBLINGS = 4
 
 
 def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
@@ -298,7 +289,7 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
             by_series = partial(_block_rank, t=network.t, softmax=True)
             yield from block_bound(network, by_series, method)
         yield from formal_block(network)
-        if network.layers <= MAX_BALL_LAYERS:
+        if network.layers <= 6:  # the precision of balls grows as the series do
             yield from _ball_block(network)
 
 
@@ -373,7 +364,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
         """Draw one of the numbers −1, −999/1000, …, 999/1000."""
         return flint.fmpq(random.randrange(-1000, 1000), 1000)
 
-    while precision <= MAX_PRECISION_BITS:
+    while precision <= 2**14:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
             endless = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
@@ -415,8 +406,8 @@ def rank_by_series(
     behind it; TooLargeError if there are too many coefficients.
 
     ``weights_over`` takes a number system, and returns the weights over it. It is not known how
-    many orders separate all heads: their number is doubled at most MAX_ORDER_DOUBLINGS − 1 times,
-    until the rank is its upper bound.
+    many orders separate all heads: their number is doubled at most three times, until the rank is
+    its upper bound.
     """
     # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
     # order 3^(k−1) in layer k. With skip connections these differences stay of order one.
@@ -429,7 +420,7 @@ def rank_by_series(
         )
     multiplicities = multiplicities_of_tokens(network.t)
     rank = 0
-    for doubling in range(MAX_ORDER_DOUBLINGS):
+    for doubling in range(4):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
         endless = gradients_at(

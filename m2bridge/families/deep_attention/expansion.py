@@ -22,6 +22,7 @@ from operator import add, mul
 
 import flint
 
+from m2bridge.algebra import MAX_RING_VARIABLES
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import Exponents
@@ -31,15 +32,8 @@ from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.upper_bounds import coefficient_count
 from m2bridge.limits import check, check_deadline_in
 
-# More coordinates are not written down.
-MAX_EXPANDED_NETWORK_COORDINATES = 20_000
-# Networks with more layers or inputs are refused before coordinates are counted: degrees are 3^l,
-# and the count may be a number with very many digits.
-MAX_EXPANDED_LAYERS = 9
-MAX_NAMED_INPUTS = 99
 # Products of terms, if nothing were collected in between: some twenty seconds.
 MAX_EXPANSION_PRODUCTS = 3_000_000
-_PRODUCTS_PER_SECOND = 150_000
 
 # The coefficients of a polynomial by the exponents of its monomials: x²y + 3 is {(2, 1): 1,
 # (0, 0): 3}.
@@ -88,13 +82,15 @@ def _check_size(network: NetworkSizes) -> None:
             "softmax functions are not polynomial: they have a dimension, but no Zariski closure to"
             " be computed",
         )
+    # Very large networks are refused before coordinates are counted: degrees are 3^l, and the count
+    # may be a number with very many digits.
     if (
-        network.layers > MAX_EXPANDED_LAYERS
-        or network.widths[0] > MAX_NAMED_INPUTS
-        or coefficient_count(network) > MAX_EXPANDED_NETWORK_COORDINATES
+        network.layers > 9
+        or network.widths[0] > 99
+        or coefficient_count(network) > MAX_RING_VARIABLES
     ):
         raise TooLargeError(
-            f"this network has more than {MAX_EXPANDED_NETWORK_COORDINATES} coordinates to write"
+            f"this network has more than {MAX_RING_VARIABLES} coordinates to write"
             " down (its dimension needs none)"
         )
     products = _product_count(network)
@@ -103,7 +99,7 @@ def _check_size(network: NetworkSizes) -> None:
             f"the expansion of this network takes about {products:.0e} products of terms; at most"
             f" {MAX_EXPANSION_PRODUCTS:.0e} are made (its dimension needs no expansion)"
         )
-    check(products / _PRODUCTS_PER_SECOND)
+    check(products / 150_000)  # the number of products in a second
 
 
 def _product_count(network: NetworkSizes) -> int:

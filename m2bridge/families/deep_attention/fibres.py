@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import VirtualWeights, virtual_weights_at
 from m2bridge.families.deep_attention.shape import NetworkSizes
 
-# Not that of the checker, which has another function.
+# Not the seed of the checker, which has another function.
 FIBRE_WEIGHTS_SEED = 240817221
 # Widths (3, 3, 3) have as many; more are not tried.
 MAX_FIBRE_UNKNOWNS = 25
@@ -82,7 +82,7 @@ def fibre_script(network: NetworkSizes) -> Script:
         )
     n = network.widths[0]
     few_tokens = network.t < n
-    # the inputs are the entries of X; for t ≥ n those of XXᵀ, then any symmetric matrix
+    # the inputs are the entries of X; for t ≥ n the entries of XXᵀ, then any symmetric matrix
     input_count = n * network.t if few_tokens else n * (n + 1) // 2
     attention, M = _random_weights(network)
     fibre = _unknown_matrices(network, [A[0][0] for A in attention])

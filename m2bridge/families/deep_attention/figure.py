@@ -2,8 +2,8 @@
 attention.
 
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ =
-3, …, 10, softmax. Dimensions are those of :func:`m2bridge.maps.dimension.dimension`; here they are
-put in a table and a picture.
+3, …, 10, softmax. :func:`m2bridge.maps.dimension.dimension` computes dimensions; here they are put
+in a table and a picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,9 +31,8 @@ from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
 # More points would make a picture illegible.
 MAX_FIGURE_POINTS = 100
-# At most this many widths are written below a panel, since more numbers overlap.
-MAX_AXIS_TICKS = 12
-MAX_POINT_LABELS = 12
+# At most this many numbers are written below a panel, or at its points, since more overlap.
+MAX_LABELS = 12
 # The kind of attention, the paper's formula and the colour of each panel.
 PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
 DIMENSION_FIELDS = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
@@ -116,7 +115,7 @@ class Figure3(PictureResult):
         with styled():
             figure = new_figure(9.2, 4.5, _caption(self))
             panels = figure.subplots(1, 2, sharey=True)
-            # the dimensions of lightning, and those of softmax, each for all δ
+            # the dimensions for lightning, and for softmax, each for all δ
             deltas, *results = zip(*self.points, strict=True)
             for panel, dimensions, (name, formula, colour) in zip(
                 panels, results, PANELS, strict=True
@@ -236,8 +235,8 @@ def _draw_panel(
     panel.set_xlabel("width δ", style="italic")
     # with space for the number to the left of the first point
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
-    # Every step-th width makes at most MAX_AXIS_TICKS.
-    step = ceil(len(deltas) / MAX_AXIS_TICKS)
+    # Every step-th width makes at most MAX_LABELS.
+    step = ceil(len(deltas) / MAX_LABELS)
     panel.set_xticks(deltas[::step])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
@@ -249,7 +248,7 @@ def _draw_panel(
     _plot_points(panel, proved, color=colour, markerfacecolor=colour, label="proved dimension")
     _plot_points(panel, bounds, color=colour, markerfacecolor="white", label="lower bound")
     # more numbers would overlap
-    if len(results) <= MAX_POINT_LABELS:
+    if len(results) <= MAX_LABELS:
         for delta, result in results:
             height = result.dimension or 0
             panel.annotate(

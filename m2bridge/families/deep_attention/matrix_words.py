@@ -57,7 +57,7 @@ UNIT_MATRIX = WordSum([""])
 
 def letters(head: int) -> tuple[WordSum, WordSum]:
     """Return the letters A and V of a head; the heads of all layers are counted from 0."""
-    # number 1 is that of the tokens X
+    # number 1 stands for the tokens X
     return WordSum.letter(2 * head + 2), WordSum.letter(2 * head + 3)
 
 

@@ -81,9 +81,9 @@ class DeepAttention(NetworkSizes):
         """Return the map from the parameters to coefficients that determine the function.
 
         The functions are P(XXᵀ)X with a matrix P of polynomials. If the function is known to
-        determine P, as for t ≥ d_0 and for one layer of several tokens, the coefficients are those
-        of the entries of P, ``c_k_i_…``; otherwise those of the first token of the output,
-        ``f_k_…``. The names end with the exponents of the monomial.
+        determine P, as for t ≥ d_0 and for one layer of several tokens, they are coefficients
+        of the entries of P, ``c_k_i_…``; otherwise of the first token of the output, ``f_k_…``. The
+        names end with the exponents of the monomial.
 
         Raises
         ------
@@ -101,7 +101,7 @@ class DeepAttention(NetworkSizes):
         """Return upper bounds for the dimension of the set of all functions, the smallest first.
 
         Each of them has its reason in words. They are proved in docs/deep-attention.md over every
-        field, so ``characteristic``, that of the field of the parameters, is not used.
+        field, so the ``characteristic`` of the field of the parameters is not used.
         """
         return upper_bounds(self)
 
@@ -109,8 +109,8 @@ class DeepAttention(NetworkSizes):
         """Return an iterator over lower bounds for the dimension, the quickest first.
 
         Each is computed when the iterator comes to it: the rank of a differential modulo a prime or
-        in balls, or a bound by a theorem. Its title says which. ``characteristic`` is that of the
-        field of the parameters: 0, or a prime.
+        in balls, or a bound by a theorem. Its title says which. The field of the parameters has
+        this ``characteristic``: 0, or a prime.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class DeepAttention(NetworkSizes):
         return expectations(self)
 
     def statements(self) -> tuple[Statement, ...]:
-        """Return the statements of the paper, and those of m2bridge."""
+        """Return the statements of the paper, and the statements that m2bridge adds."""
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
@@ -168,10 +168,10 @@ class DeepAttention(NetworkSizes):
     ) -> list[list[int]]:
         """Return gradients of lightning attention with respect to its parameters, modulo ``prime``.
 
-        ``inputs`` and ``covectors`` have one length. The i-th gradient is that of ⟨G, output(X)⟩ at
-        ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
-        of the products of entries. X and G are the lists of the entries of matrices with t columns,
-        row by row; a gradient has an entry for each parameter, in their order.
+        ``inputs`` and ``covectors`` have one length. The i-th one is the gradient of ⟨G, output(X)⟩
+        at ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the
+        sum of the products of entries. X and G are the lists of the entries of matrices with t
+        columns, row by row; a gradient has an entry for each parameter, in their order.
 
         Raises
         ------
@@ -242,7 +242,7 @@ class DeepAttention(NetworkSizes):
         """
         if not self.is_plain:
             raise InvalidCaseError(
-                "heads", "virtual weights are those of one head without skip connections"
+                "heads", "only a network of one head without skip connections has virtual weights"
             )
         parameters = rational_numbers("parameters", parameters, self.parameter_count)
         return virtual_weights_at(self, parameters)

@@ -192,7 +192,7 @@ class FormalSoftmax(Residues):
 
 
 class Reals(NumberSystem):
-    """Real numbers enclosed in balls; the precision is that of ``flint.ctx.prec``."""
+    """Real numbers enclosed in balls, with the precision ``flint.ctx.prec``."""
 
     __slots__ = ()
 
@@ -284,7 +284,7 @@ class PowerSeries(NumberSystem):
         while precision < self.length:
             precision = min(2 * precision, self.length)
             inverse = E.inverse_series_trunc(precision)
-            # (log E)′ = E′/E, and the constant term of log E is 0, as that of E is 1
+            # (log E)′ = E′/E; the constant terms of E and log E are 1 and 0
             logarithm = E.derivative().mul_low(inverse, precision).integral().truncate(precision)
             E = E.mul_low(one + series.truncate(precision) - logarithm, precision)
         return E

@@ -254,7 +254,7 @@ def observe_part(
     findings: dict[str, ComputedValue] = {}
     unfinished = ""
     computation = Computation(network, certified)
-    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    # no limit but the limit of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
         for name in wanted:
             try:
@@ -322,7 +322,7 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     """
     if not network.is_plain:
         raise MethodUnavailableError(
-            "virtual weights are those of one head without skip connections"
+            "only a network of one head without skip connections has virtual weights"
         )
     count = network.parameter_count
     random = Random(RANDOM_WEIGHTS_SEED)
@@ -414,7 +414,7 @@ def _normal_form(computation: Computation) -> ComputedValue:
     network = computation.network
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
-            "the normal form is that of lightning attention, one head, no skip connections"
+            "only lightning attention of one head without skip connections has a normal form"
         )
     if network.layers > MAX_NORMAL_FORM_LAYERS:
         raise TooLargeError(
@@ -518,13 +518,13 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     scalings.
     """
     if computation.network.softmax:
-        raise MethodUnavailableError("scalings are those of lightning attention")
+        raise MethodUnavailableError("only lightning attention has scalings")
     weights = computation.virtual_weights
     functions = computation.dimension
     # both are dimensions: numbers, or lower bounds
     assert isinstance(weights.value, int)
     assert isinstance(functions.value, int)
-    method = "dimension of virtual weights, less that of functions and l scalings"
+    method = "dimension of virtual weights, less the dimension of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
     if not (weights.proved and functions.proved):
         return ComputedValue(known=None, method=f"{method}: not both are known", numbers=numbers)

@@ -64,8 +64,7 @@ class SizesOfLayer(NamedTuple):
 class NetworkSizes(DifferentiableModel):
     """The numbers of a network: widths, ranks, tokens, heads; skip connections, normalization.
 
-    Abstract: the functions are those of
-    :class:`~m2bridge.families.deep_attention.model.DeepAttention`.
+    Abstract: :class:`~m2bridge.families.deep_attention.model.DeepAttention` has the functions.
     """
 
     widths: tuple[int, ...]
@@ -231,7 +230,7 @@ class NetworkSizes(DifferentiableModel):
     @property
     def parameter_count(self) -> int:
         """The number of entries of all A (or K and Q) and V."""
-        # Where a ≥ d the parameters are the d² entries of A, which are fewer than those of K and Q.
+        # Where a ≥ d the parameters are the d² entries of A, fewer than K and Q have.
         count = 0
         for d, after, a in self.layer_sizes:
             attention = d * d if a >= d else 2 * a * d
@@ -266,7 +265,7 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def linear_dimension(self) -> int:
-        """The dimension of linear functions, those of softmax of one token: σ of one score is 1."""
+        """The dimension of linear functions, as for softmax of one token: σ of one score is 1."""
         return determinantal_dimension(self.widths[0], self.widths[-1], self.rank)
 
     @property
@@ -306,9 +305,9 @@ class NetworkSizes(DifferentiableModel):
     def span_dimensions(self) -> tuple[int, ...]:
         """The dimensions s_1, …, s_{l+1}.
 
-        s_{l+1} is the rank of M, and s_1 = d_0. For k ≥ 2 s_k = min(r_k, s_{k+1} + 2α_k) is that of
-        the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l: layer k adds
-        α_k rows and α_k columns, as far as the space of dimension r_k has place.
+        s_{l+1} is the rank of M, and s_1 = d_0. For k ≥ 2 s_k = min(r_k, s_{k+1} + 2α_k) is the
+        dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l:
+        layer k adds α_k rows and α_k columns, as far as the space of dimension r_k has place.
         """
         # s_{l+1}, s_l, …, s_2 by the recursion; s_1 is not limited by a layer
         from_last_to_second = [self.rank]

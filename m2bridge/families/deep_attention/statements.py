@@ -130,7 +130,7 @@ def _statement(words: Words) -> Stated:
     return GlobalStatement(**fields, predict=Predicted(words), hypotheses=All(words.assumes))
 
 
-# The paper's in its order, each followed by those of m2bridge.
+# The paper's in its order, each followed by the statements that m2bridge adds.
 STATEMENTS: tuple[Stated, ...] = tuple(map(_statement, WORDS.statements))
 DIMENSIONS = tuple(one for one in STATEMENTS if one.observable == "dimension")
 

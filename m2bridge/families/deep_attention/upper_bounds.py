@@ -34,9 +34,6 @@ from m2bridge.families.deep_attention.shape import (
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 
-MAX_COEFFICIENT_BOUND_WIDTH = 3
-"""The largest number of inputs for which the number of coefficients is used as a bound."""
-
 
 def upper_bounds(network: NetworkSizes) -> tuple[Bounds, ...]:
     """Return the upper bounds for the dimension that apply to a network, the smallest first."""
@@ -69,8 +66,8 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
         yield virtual_bound(network)
     else:
         yield layered_bound(network)
-    # with more inputs the number of coefficients is seldom the least bound
-    if not network.softmax and network.widths[0] <= MAX_COEFFICIENT_BOUND_WIDTH:
+    # with more than three inputs the number of coefficients is seldom the least bound
+    if not network.softmax and network.widths[0] <= 3:
         yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
 
@@ -296,7 +293,7 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     first, *hidden, last = network.widths
     if network.softmax:
         one_hidden_width = len(set(hidden)) <= 1
-        # no hidden width is larger than those of inputs and outputs, or than what heads fill
+        # no hidden width is larger than the widths of inputs and outputs, or than what heads fill
         hidden_is_narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
         return network.skip or (hidden_is_narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 MAX_POLYNOMIAL_DEGREE = 1000
 MAX_ABSOLUTE_COEFFICIENT = 10**9
-# The degrees of more monomials are not listed; then the number of weights is the smaller bound.
-MAX_LISTED_DEGREE = 10_000
 
 # x or x^2
 _POWER = r"x(?:\^[0-9]{1,4})?"
@@ -85,7 +83,7 @@ def checked_activation(values: object) -> tuple[int, ...]:
         except ValueError as reason:
             raise InvalidCaseError("activation", str(reason)) from None
     coefficients = _integer_coefficients(values)
-    # the last coefficient is to be that of the largest power
+    # the last coefficient is to belong to the largest power
     while coefficients and coefficients[-1] == 0:
         coefficients.pop()
     # −1 for the polynomial zero
@@ -307,11 +305,11 @@ class ActivatedNetwork(PolynomialNetwork):
 
 
 def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] | None:
-    """Return the degrees of monomials that can occur in the outputs; ``None`` if the largest of
-    them is above MAX_LISTED_DEGREE.
+    """Return the degrees of monomials that can occur in the outputs; ``None`` if the largest degree
+    is above 10 000, where the number of weights is the smaller bound.
     """
     largest = (len(activation) - 1) ** (layers - 1)
-    if largest > MAX_LISTED_DEGREE:
+    if largest > 10_000:
         return None
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
     return _degrees_after_layers(layers, tuple(exponents))

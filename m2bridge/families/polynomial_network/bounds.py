@@ -1,7 +1,7 @@
 """Upper bounds for the dimension of a polynomial network, from its widths and its degree alone.
 
-They are those of theorem-network-bounds in docs/polynomial-networks.md, with its numbers, and the
-dimension of the orbits of the gauge group, which is the reason for the first of them.
+They stand in theorem-network-bounds of docs/polynomial-networks.md, with its numbers; the reason
+for the first bound is the dimension of the orbits of the gauge group, which is computed here too.
 
 Reasons in words contain the numbers of which the bound is made.
 

@@ -19,6 +19,7 @@ from operator import attrgetter, mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from m2bridge.algebra import MAX_RING_VARIABLES
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.wording import Words, wording
@@ -42,8 +43,6 @@ MAX_NETWORK_WEIGHTS = 100_000
 MAX_FUNCTION_DEGREE = 10**6
 # The bounds of all parts of a network take time cubic in the number of layers.
 MAX_LAYERS = 100
-# More coordinates are not written down.
-MAX_WRITTEN_COORDINATES = 20_000
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -149,12 +148,10 @@ class PolynomialNetwork(DifferentiableModel):
         """Raise TooLargeError if there are more coordinates than can be written down."""
         # Forms of degree D in two or more variables have more than D coefficients. That is checked
         # first, as their number may have very many digits.
-        degree_is_too_large = (
-            self.input_count > 1 and self.function_degree > MAX_WRITTEN_COORDINATES
-        )
-        if degree_is_too_large or self.coordinate_count > MAX_WRITTEN_COORDINATES:
+        degree_is_too_large = self.input_count > 1 and self.function_degree > MAX_RING_VARIABLES
+        if degree_is_too_large or self.coordinate_count > MAX_RING_VARIABLES:
             raise TooLargeError(
-                f"this network has more than {MAX_WRITTEN_COORDINATES} coordinates, too many to"
+                f"this network has more than {MAX_RING_VARIABLES} coordinates, too many to"
                 " write down; its dimension needs none"
             )
 
@@ -199,9 +196,9 @@ class PolynomialNetwork(DifferentiableModel):
         return gauge_dimension(self.widths, self.degree)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return one bound for the dimension, the least of those of docs/polynomial-networks.md.
+        """Return one bound for the dimension, the least bound of docs/polynomial-networks.md.
 
-        ``characteristic`` is that of the field of the weights: one bound needs that it is 0.
+        ``characteristic`` belongs to the field of the weights: one bound needs that it is 0.
         """
         return (best_bound(self.widths, self.degree, characteristic),)
 

@@ -212,13 +212,13 @@ def test_files_under_names_of_others_are_listed_and_not_counted(folder: Path) ->
     found = report.collect(folder)
     assert (found.rows, found.details) == (before.rows, before.details)
     said = {problem.file: problem.reason for problem in found.problems}
-    assert said["d2-dout2-a2-t2-3.4.json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
+    assert said["d2-dout2-a2-t2-3.4.json"] == "the content belongs to d3-dout2-a2-t2-3.4.json"
     assert (
-        said["d3-dout2-a2-t2-3.4 (copy).json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
+        said["d3-dout2-a2-t2-3.4 (copy).json"] == "the content belongs to d3-dout2-a2-t2-3.4.json"
     )
     assert (
         said["d4-dout4-a4-t2-3.4.outcome.json"]
-        == "the content is that of d4-dout4-a3-t2-3.4.outcome.json"
+        == "the content belongs to d4-dout4-a3-t2-3.4.outcome.json"
     )
 
 

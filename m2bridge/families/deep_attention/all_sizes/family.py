@@ -136,10 +136,6 @@ def example_text(example: Example | None) -> str:
     return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
 
 
-# Bounds of the search for counterexamples, of layers, and of widths and ranks: some thousands of
-# networks.
-MAX_SMALL_CASE_LAYERS = 3
-MAX_SMALL_CASE_SIZE = 3
 # The statement that is an identity of one layer, and no dimension.
 NORMAL_FORM = "3.6"
 
@@ -201,10 +197,12 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
 
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
-    """Return the plain networks of few layers, the smallest sum of numbers first."""
-    numbers = range(1, MAX_SMALL_CASE_SIZE + 1)
+    """Return the plain networks of up to three layers, with widths and ranks up to 3, the smallest
+    sum of numbers first: some thousands, among which counterexamples are searched.
+    """
+    numbers = (1, 2, 3)
     networks = []
-    for count in range(1, MAX_SMALL_CASE_LAYERS + 1):
+    for count in (1, 2, 3):
         all_widths = product(numbers, repeat=count + 1)
         ranks = product(numbers, repeat=count)
         # Dimensions depend on t only by whether it is 1.

@@ -2,11 +2,11 @@
 
 A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these
 numbers are piecewise polynomials on sets of integers (isl). Networks have one head and no skip
-connections. The variables are those of the *end*
+connections. The variables of the *end* are
 
     n = d_0, s = the least of all widths, e = d_l, h = the number of hidden widths,
 
-and those of a *layer* k
+and the variables of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
@@ -115,7 +115,7 @@ class Space:
         return PiecewisePolynomial(domain, polynomial.intersect_domain(domain))
 
 
-# The least width s is n or e, or that of a hidden layer.
+# The least width s is n or e, or the width of a hidden layer.
 END = Space("n, s, e, h", "1 <= s <= n and s <= e and 0 <= h and (h >= 1 or s = n or s = e)")
 # Ranks do not grow from layer to layer, and the first layer has r = n.
 LAYER = Space(
@@ -186,7 +186,7 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
         p = alphas[: k - 1].count(1)
         layer = (n, r, s, alphas[k - 1], p, k, network.t)
         layers.append(layer)
-        # s_k; that of the first layer is not used
+        # s_k; for the first layer it is not used
         s = span_dimension()(layer)
     # from the last layer to the first, as s_k follows from s_{k+1}
     return end, layers
