@@ -66,8 +66,8 @@ class Work:
         names = []
         for name in self.authors:
             # the family name is the last word
-            given, _, family = name.rpartition(" ")
-            names.append((given, family))
+            given_name, _, family = name.rpartition(" ")
+            names.append((given_name, family))
         return names
 
     def to_bibtex(self) -> str:
@@ -90,7 +90,7 @@ class Work:
     def _bibtex_authors(self) -> str:
         """Return the authors as BibTeX reads them: of a paper with the family names first."""
         if self.arxiv:
-            return " and ".join(f"{family}, {given}" for given, family in self._names)
+            return " and ".join(f"{family}, {given_name}" for given_name, family in self._names)
         if self.year:  # m2bridge itself, the only program here with a year
             # Its authors are a group: braces keep BibTeX from splitting the name.
             return " and ".join(f"{{{name}}}" for name in self.authors)
@@ -114,7 +114,9 @@ class Work:
         }
         if self.arxiv:
             item["type"] = "paper-conference"
-            item["author"] = [{"given": given, "family": family} for given, family in self._names]
+            item["author"] = [
+                {"given": given_name, "family": family} for given_name, family in self._names
+            ]
         return {name: value for name, value in item.items() if value}
 
 

@@ -120,10 +120,10 @@ def check_choice(option: str, value: object, choices: Any) -> None:
     """Raise InvalidCaseError unless ``value`` is one of ``choices``, a type such as ``Literal["a",
     "b"]``; ``option`` is the name of the argument for the message.
     """
-    known = get_args(choices)
+    values = get_args(choices)
     # types first: an array of NumPy compares with a text entry by entry
-    if not any(isinstance(value, type(choice)) and value == choice for choice in known):
-        raise InvalidCaseError(option, f"must be {alternatives(known)}, not {value!r:.60}")
+    if not any(isinstance(value, type(choice)) and value == choice for choice in values):
+        raise InvalidCaseError(option, f"must be {alternatives(values)}, not {value!r:.60}")
 
 
 def alternatives(names: Sequence[str]) -> str:
@@ -132,13 +132,15 @@ def alternatives(names: Sequence[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+def check_kind(option: str, value: object, kind: type | tuple[type, ...], requirement: str) -> None:
     """Raise InvalidCaseError unless ``value`` is an instance of ``kind``, a class or several.
 
-    ``option`` is the name of the argument, and ``wanted`` the kind in words, for the message.
+    ``option`` is the name of the argument, and ``requirement`` the kind in words, for the message.
     """
     if not isinstance(value, kind):
-        raise InvalidCaseError(option, f"must be {wanted}, not {class_with_article(type(value))}")
+        raise InvalidCaseError(
+            option, f"must be {requirement}, not {class_with_article(type(value))}"
+        )
 
 
 def class_with_article(kind: type) -> str:
@@ -157,10 +159,10 @@ def check_flag(option: str, value: object) -> None:
         raise InvalidCaseError(option, f"must be true or false, not {value!r:.60}")
 
 
-def elements(option: str, values: Any, wanted: str) -> list[Any]:
+def elements(option: str, values: Any, requirement: str) -> list[Any]:
     """Return the elements of an iterable; InvalidCaseError if it is none, or is a text.
 
-    ``option`` is the name of the argument, and ``wanted`` what it has to be, for the message.
+    ``option`` is the name of the argument, and ``requirement`` what it has to be, for the message.
     """
     try:
         # an array of NumPy without axes has the method, and cannot be gone through
@@ -168,7 +170,7 @@ def elements(option: str, values: Any, wanted: str) -> list[Any]:
             return list(values)
     except TypeError:
         pass
-    raise InvalidCaseError(option, f"must be {wanted}, not {values!r:.60}")
+    raise InvalidCaseError(option, f"must be {requirement}, not {values!r:.60}")
 
 
 class ConversionError(M2BridgeError):

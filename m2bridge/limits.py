@@ -95,17 +95,17 @@ class Clock:
         """Raise TimeLimitError if the deadline has passed, or if the next step, which takes
         ``price`` seconds and cannot check it, would end after it.
         """
-        left = self.deadline - self.now()
-        if left >= price:
+        seconds_left = self.deadline - self.now()
+        if seconds_left >= price:
             return
-        if left < 0 or price < 1:  # "about 0 seconds" would be no information
+        if seconds_left < 0 or price < 1:  # "about 0 seconds" would be no information
             raise self.late("the computation")
         step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
         raise TimeLimitError(f"{step}; {self.more}")
 
-    def late(self, what: str) -> TimeLimitError:
-        """Return the error for ``what``, a noun that begins the message, which was too slow."""
-        return TimeLimitError(f"{what} did not finish within {self.limit}; {self.more}")
+    def late(self, subject: str) -> TimeLimitError:
+        """Return the error for ``subject``, a noun that begins the message, which was too slow."""
+        return TimeLimitError(f"{subject} did not finish within {self.limit}; {self.more}")
 
 
 _current: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039  (a frozen value)
@@ -141,19 +141,19 @@ def check_deadline_in(items: Iterable[ItemT]) -> Iterator[ItemT]:
 _display: ContextVar[Callable[[int, int, str], object] | None] = ContextVar("display", default=None)
 
 
-def with_progress(items: Iterable[ItemT], total: int, what: str) -> Iterator[ItemT]:
+def with_progress(items: Iterable[ItemT], total: int, items_name: str) -> Iterator[ItemT]:
     """Yield the items, check the deadline before each, and report to the display how many of the
-    ``total`` are done; ``what`` names them, in the plural.
+    ``total`` are done; ``items_name`` names them, in the plural.
     """
     report = _display.get() or _no_display
-    report(0, total, what)
+    report(0, total, items_name)
     for done, item in enumerate(check_deadline_in(items), 1):
         yield item
         # the loop has come back for the next item, so this one is done
-        report(done, total, what)
+        report(done, total, items_name)
 
 
-def _no_display(done: int, total: int, what: str) -> None:
+def _no_display(done: int, total: int, items_name: str) -> None:
     """Do nothing, where no display is set."""
 
 
@@ -298,10 +298,10 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
     The exception discards what the block has found unless the block catches it, so checks in loops
     come first, within the seconds of grace: they can return partial results.
     """
-    remaining = clock.remaining
+    seconds_left = clock.remaining
     is_main = threading.current_thread() is threading.main_thread()
     # Python delivers signals to the main thread alone, and the timer has a largest number
-    if remaining is None or remaining > MAX_TIMER_SECONDS or not is_main:
+    if seconds_left is None or seconds_left > MAX_TIMER_SECONDS or not is_main:
         yield
         return
 
@@ -310,7 +310,7 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
         raise clock.late("the computation")
 
     previous = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, remaining + grace)
+    signal.setitimer(signal.ITIMER_REAL, seconds_left + grace)
     try:
         yield
     finally:

@@ -315,16 +315,16 @@ def doings(frame: FrameType | None) -> str:
     cell has called, and says whether it waits for Macaulay2. Methods by which IPython shows a value
     have names that say nothing to the reader: ``SHOWING`` stands for them.
     """
-    called = ""
+    function = ""
     waits = False
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_PACKAGE) and not file.startswith((_OWN, _CONTEXT)):
             name = frame.f_code.co_name
-            called = SHOWING if name in DISPLAY_METHODS else name  # the outermost is met last
+            function = SHOWING if name in DISPLAY_METHODS else name  # the outermost is met last
             waits = waits or file.startswith(_ENGINE)
         frame = frame.f_back
-    return f"{called} (Macaulay2)" if waits else called
+    return f"{function} (Macaulay2)" if waits else function
 
 
 class _Line:

@@ -105,8 +105,8 @@ def check_readable(path: Path | str) -> None:
     try:
         _folder_of(os.path.realpath(path))
     except (OSError, ValueError) as reason:  # ValueError: no file can have this name
-        said = getattr(reason, "strerror", None) or "no file can have this name"
-        raise ConversionError(f"{os.fspath(path)!r:.120} is {said}") from None
+        fault = getattr(reason, "strerror", None) or "no file can have this name"
+        raise ConversionError(f"{os.fspath(path)!r:.120} is {fault}") from None
 
 
 def exists(path: str) -> bool:

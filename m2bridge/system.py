@@ -31,12 +31,12 @@ POSIX = ("fcntl", "resource", "termios")
 
 def check_system() -> None:
     """Check that m2bridge can work here, before an import fails; it cannot on Windows."""
-    missing = [name for name in POSIX if find_spec(name) is None]
-    if missing:
+    missing_modules = [name for name in POSIX if find_spec(name) is None]
+    if missing_modules:
         raise UnsupportedSystemError(
             "m2bridge needs Linux or macOS; on Windows install it in WSL, the Windows Subsystem"
             " for Linux ('wsl --install', then as README says). This Python has no module"
-            f" {', '.join(missing)}"
+            f" {', '.join(missing_modules)}"
         )
 
 
@@ -126,15 +126,15 @@ def _limit(kind: int) -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def _lower(kind: int, wanted: int) -> None:
-    """Lower the soft limit of this kind to ``wanted``, if it is larger, for this process and its
+def _lower(kind: int, target: int) -> None:
+    """Lower the soft limit of this kind to ``target``, if it is larger, for this process and its
     children.
     """
     import resource
 
     soft, hard = resource.getrlimit(kind)
     # infinity is a negative number to Python, so that it cannot be compared
-    finite = [limit for limit in (wanted, soft, hard) if limit != resource.RLIM_INFINITY]
+    finite = [limit for limit in (target, soft, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(kind, (min(finite), hard))
 
 

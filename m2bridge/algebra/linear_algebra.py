@@ -308,13 +308,13 @@ class Quotient:
         """Return the quotient by the span of rows: place → entry, if that is nonzero mod prime."""
         result = cls(prime)
         rounds = []  # the forms that each round found
-        remaining = [(number, row) for number, row in enumerate(rows) if row]
+        numbered_rows = [(number, row) for number, row in enumerate(rows) if row]
         # Each round adds the numbers of its independent rows to ``result.chosen``.
-        while remaining and not _is_dense(remaining):
-            forms, remaining = result._sparse_round(remaining)
+        while numbered_rows and not _is_dense(numbered_rows):
+            forms, numbered_rows = result._sparse_round(numbered_rows)
             rounds.append(forms)
-        if remaining:
-            rounds.append(result._dense_round(remaining))
+        if numbered_rows:
+            rounds.append(result._dense_round(numbered_rows))
         # The forms of a round may use places that later rounds eliminate; the forms of the last
         # round use independent places only.
         for forms in reversed(rounds):
@@ -347,12 +347,12 @@ class Quotient:
                 led_rows[leading_place] = row
                 self.chosen.append(number)
         forms = self._solve_leading_places(led_rows, order)
-        remaining = []
+        reduced_rows = []
         for number, row in check_deadline_in(other_rows):
             reduced = combination(row, forms, self.prime)
             if reduced:
-                remaining.append((number, reduced))
-        return forms, remaining
+                reduced_rows.append((number, reduced))
+        return forms, reduced_rows
 
     def _solve_leading_places(
         self, led_rows: dict[Any, SparseVector], order: list[Any]

@@ -36,12 +36,12 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
     They are drawn by the system's source of randomness: nobody can choose an input for which they
     are unlucky, as one can for primes that are known before. No number may be zero.
     """
-    drawn = set()
+    primes = set()
     while True:
         candidate = secrets.randbits(bits) | 1 << (bits - 1)  # the highest bit is 1
-        if candidate in drawn or not is_prime(candidate):
+        if candidate in primes or not is_prime(candidate):
             continue
-        drawn.add(candidate)
+        primes.add(candidate)
         if all(n % candidate for n in numbers):
             yield candidate
 

@@ -72,9 +72,11 @@ def real_points(
         _, inverse, _ = g_1.xgcd(factor)
         coordinates = [numerator * inverse % factor for numerator in numerators]
         points += _at_real_roots(factor, coordinates)
-    expected = signature(form.tolist())
-    if len(points) != expected:
-        raise ParseError(f"the trace form has {expected} real points, but {len(points)} were found")
+    point_count = signature(form.tolist())
+    if len(points) != point_count:
+        raise ParseError(
+            f"the trace form has {point_count} real points, but {len(points)} were found"
+        )
     return points
 
 

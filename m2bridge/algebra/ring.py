@@ -266,10 +266,10 @@ def field_text(field: CoefficientField) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The names, or ``none``, with commas, for messages; of many names the first eight and "…"."""
-    shown = list(names[:8])
+    texts = list(names[:8])
     if len(names) > 8:
-        shown.append("…")
-    return ", ".join(shown) or "none"
+        texts.append("…")
+    return ", ".join(texts) or "none"
 
 
 def is_name(text: str) -> bool:

@@ -170,10 +170,10 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     # Weights of different degrees, one number for each space, are in different summands.
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant_weights = list(product(*map(partitions, degrees, sizes)))  # higher ones first
-        remaining = {weight: counts.get(weight, 0) for weight in dominant_weights}
+        rest = {weight: counts.get(weight, 0) for weight in dominant_weights}
         for shapes in dominant_weights:
             # all higher weights have no dimension left, so this is a highest weight
-            multiplicity = remaining[shapes]
+            multiplicity = rest[shapes]
             if multiplicity == 0:
                 continue
             if multiplicity < 0:
@@ -183,7 +183,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                 )
             multiplicities[shapes] = multiplicity
             for weight in dominant_weights:
-                remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
+                rest[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
     return multiplicities
 
 

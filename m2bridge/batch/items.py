@@ -293,9 +293,9 @@ class Performance(Performer[Job, TaskResult]):
             if not mine:
                 return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
             # another command may have done the item since this one read the folder
-            done = self._work.stored(job)
-            if done is not None:
-                return _result(job, done, pickle.dumps(done))
+            stored_outcome = self._work.stored(job)
+            if stored_outcome is not None:
+                return _result(job, stored_outcome, pickle.dumps(stored_outcome))
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
@@ -346,8 +346,10 @@ class Performance(Performer[Job, TaskResult]):
             prelude += f"needsPackage {quoted(package)};\n"
         prelude += bindings_of(item if isinstance(item, Mapping) else {"item": item})
         # without a limit of its own: the time of the item is limited already
-        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
-        return Outcome(name, "computed", value=shown.value, text=shown.text, output=shown.output)
+        display = self._engine.show(work.code, work.file, prelude, timeout=None)
+        return Outcome(
+            name, "computed", value=display.value, text=display.text, output=display.output
+        )
 
     def __enter__(self) -> Self:
         # messages about limits name this option

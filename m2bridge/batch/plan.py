@@ -102,19 +102,23 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
         check_kind("tasks", task, Task, "a list of Tasks")
     names = store.names()
     store.sweep(names)
-    left: list[Task] = []
+    tasks_left: list[Task] = []
     unusable: list[str] = []
     answers = Counter[str]()
     for task in tasks:
-        done = store.answers(task, names)
-        answers += count_answers(done)
-        questions = tuple(question for question in task.questions if question not in done)
+        answers_in_store = store.answers(task, names)
+        answers += count_answers(answers_in_store)
+        questions = tuple(
+            question for question in task.questions if question not in answers_in_store
+        )
         if questions:
-            left.append(Task(task.case, questions))
+            tasks_left.append(Task(task.case, questions))
             files = [file_name(task.name, question) for question in questions]
             # a file that is there and answers nothing is damaged, or of a different case
             unusable += [name for name in files if name in names]
-    return Plan(tasks=tuple(tasks), left=tuple(left), answers=answers, unusable=tuple(unusable))
+    return Plan(
+        tasks=tuple(tasks), left=tuple(tasks_left), answers=answers, unusable=tuple(unusable)
+    )
 
 
 class Progress:
@@ -209,17 +213,17 @@ class Live(Progress):
         # at most eight tasks are named, so that the table stays on the screen
         if len(running) > 8:
             running[8:] = ["…"]
-        left = ""
+        time_left = ""
         if self._effort_done:
-            expected = elapsed * (self._effort - self._effort_done) / self._effort_done
-            left = f"about {duration(expected)} left"
+            seconds_left = elapsed * (self._effort - self._effort_done) / self._effort_done
+            time_left = f"about {duration(seconds_left)} left"
         table = Table.grid(padding=(0, 2))
-        done = ProgressBar(self._number, self._done, width=40)
-        table.add_row("cases", done, f"{self._done} of {self._number}")
+        bar = ProgressBar(self._number, self._done, width=40)
+        table.add_row("cases", bar, f"{self._done} of {self._number}")
         table.add_row("answers", _counts_text(self._answers))
         # as text, in which rich finds no markup
         table.add_row("running", Text("\n".join(running)))
-        table.add_row("elapsed", duration(elapsed), left)
+        table.add_row("elapsed", duration(elapsed), time_left)
         return table
 
 
@@ -291,17 +295,17 @@ def run(
         with start() as executor, progress.of(plan):
             tasks: Sequence[Any] = plan.left
             while tasks:
-                held = []  # by another batch
+                postponed = []  # by another batch
                 for report in executor.run(tasks, progress.started):
                     if report.held:
-                        held.append(report.task)
+                        postponed.append(report.task)
                         continue
                     progress.finished(report)
                     keep(report)
                     answers += report.counts
-                if held:
+                if postponed:
                     time.sleep(0.5)  # another batch is computing these cases
-                tasks = held
+                tasks = postponed
     return Summary(
         cases=len(plan.tasks),
         done_before=plan.done,

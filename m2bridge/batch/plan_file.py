@@ -110,10 +110,10 @@ def _asked_case(entry: Any) -> AskedCase:
     questions = entry["questions"]
     if not isinstance(questions, list):
         raise CertificateError("not the plan of a batch: the questions of a case are no list")
-    asked = AskedCase(entry["family"], entry["case"], entry["name"], tuple(questions))
-    if not all(names_a_question(*asked[:3], question) for question in asked.questions):
+    case = AskedCase(entry["family"], entry["case"], entry["name"], tuple(questions))
+    if not all(names_a_question(*case[:3], question) for question in case.questions):
         raise CertificateError("not the plan of a batch: a case or a question has no valid name")
-    return asked
+    return case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,15 +140,15 @@ class PlanComparison:
         ]
         if not self.plans:
             return unread or ["There is no plan of a batch: what was asked is not known"]
-        asked = f"{plural(self.asked, 'question')} in {plural(self.plans, 'plan')}"
-        sentences = [f"Nothing is missing of {asked}"]
+        extent = f"{plural(self.asked, 'question')} in {plural(self.plans, 'plan')}"
+        sentences = [f"Nothing is missing of {extent}"]
         if self.missing:
             names = ", ".join(self.missing[:MAX_NAMES_IN_WORDS])
             more = len(self.missing) - MAX_NAMES_IN_WORDS
             if more > 0:
                 names += f" and {plural(more, 'other')}"
             sentences = [
-                f"Missing (no usable certificate, no outcome): {len(self.missing)} of {asked}:"
+                f"Missing (no usable certificate, no outcome): {len(self.missing)} of {extent}:"
                 f" {names}"
             ]
         if self.unplanned:
@@ -170,7 +170,7 @@ def compare_with_plans(
     paths: Iterable[Path], certificates: Collection[str], outcomes: Collection[str]
 ) -> PlanComparison:
     """Compare plans with the names of certificates that are there, or have an outcome instead."""
-    asked = set[str]()
+    planned_files = set[str]()
     plans = 0
     unusable = {}
     for path in paths:
@@ -181,11 +181,11 @@ def compare_with_plans(
             continue
         plans += 1
         for case in cases:
-            asked.update(case.files)
+            planned_files.update(case.files)
     return PlanComparison(
         plans=plans,
-        asked=len(asked),
-        missing=tuple(sorted(asked.difference(certificates, outcomes))),
-        unplanned=len(set(certificates) - asked),
+        asked=len(planned_files),
+        missing=tuple(sorted(planned_files.difference(certificates, outcomes))),
+        unplanned=len(set(certificates) - planned_files),
         unusable=unusable,
     )

@@ -224,9 +224,9 @@ class Pool(Generic[KeyT, ResultT]):
     def _spawn(self) -> None:
         """Start a worker for each waiting group beyond the idle workers, as far as allowed."""
         idle = [worker for worker in self._workers if not worker.items]
-        needed = len(self._waiting) - len(idle)
+        shortage = len(self._waiting) - len(idle)
         allowed = self._number - len(self._workers)
-        for _ in range(min(allowed, needed)):
+        for _ in range(min(allowed, shortage)):
             self._workers.append(Worker(self._batch))
 
     def _workers_with_messages(self) -> list[Worker[KeyT, ResultT]]:
@@ -274,7 +274,7 @@ class Pool(Generic[KeyT, ResultT]):
             if message.exhausted:  # a new worker performs the items that this one has not begun
                 self._put_back(worker)
                 worker.stop()
-                self._leaving = [left for left in self._leaving if left.process.is_alive()]
+                self._leaving = [other for other in self._leaving if other.process.is_alive()]
                 self._leaving.append(worker)
                 self._workers.remove(worker)
             yield item, message.result
@@ -442,9 +442,9 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
                 for item in line.recv():
                     # the parent counts the time of an item from this message on
                     line.send(Begun())
-                    done = Done(performer.perform(item), performer.exhausted)
-                    line.send(done)
-                    if done.exhausted:
+                    report = Done(performer.perform(item), performer.exhausted)
+                    line.send(report)
+                    if report.exhausted:
                         return
     except M2BridgeError as reason:
         with suppress(BrokenPipeError, ConnectionResetError):  # another worker has said why

@@ -56,16 +56,16 @@ def run_jobs(
     """Perform the jobs whose outcomes are not in the folder of ``work``; return all outcomes in
     order, and a summary. ``None`` is one worker for each core, or a Dask cluster of this machine.
     """
-    done: dict[int, Outcome] = {}
-    left = []
+    outcomes: dict[int, Outcome] = {}
+    jobs_left = []
     for job in jobs:
         outcome = work.stored(job)
         if outcome is None:
-            left.append(job)
+            jobs_left.append(job)
         else:
-            done[job.number] = outcome
-    answers = Counter[str](outcome.kind for outcome in done.values())
-    plan = Plan(tasks=tuple(jobs), left=tuple(left), answers=answers)
+            outcomes[job.number] = outcome
+    answers = Counter[str](outcome.kind for outcome in outcomes.values())
+    plan = Plan(tasks=tuple(jobs), left=tuple(jobs_left), answers=answers)
 
     def begin_workers() -> Pool[Job, TaskResult] | Dask[Job, TaskResult]:
         """Return the executor of the jobs that are left."""
@@ -75,10 +75,10 @@ def run_jobs(
 
     def keep(report: TaskResult) -> None:
         """Take the outcome of a job from the result that a worker sent."""
-        done[report.task.number] = pickle.loads(report.outcome)  # pickled by a worker
+        outcomes[report.task.number] = pickle.loads(report.outcome)  # pickled by a worker
 
     summary = run(plan, begin_workers, progress, keep)
-    return [done[job.number] for job in jobs], summary
+    return [outcomes[job.number] for job in jobs], summary
 
 
 def run_many(

@@ -160,8 +160,8 @@ class Task:
     @property
     def needs_engine(self) -> bool:
         """Whether some question needs Macaulay2."""
-        asked = [question_of(self.case.family, key) for key in self.questions]
-        return any(question.needs_engine(self.case) for question in asked)
+        questions = [question_of(self.case.family, key) for key in self.questions]
+        return any(question.needs_engine(self.case) for question in questions)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -250,7 +250,9 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
         meanings |= {name: [key] for name in question.names()}
     meanings["all"] = [key for key, question in by_key.items() if question.usual(case)]
     if "reachable" in words:  # to tell, a question may load what computes its answer
-        meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
+        meanings["reachable"] = [
+            key for key, question in by_key.items() if question.within_reach(case)
+        ]
     unknown = [word for word in words if word not in meanings]
     if unknown:
         raise errors.InvalidCaseError(
@@ -389,25 +391,25 @@ class Store:
         # a deleted file would otherwise look like a question that was never asked
         names = self.names()
         number = 0
-        missing = []
+        gaps = []
         for task in listed:
             errors.check_kind("tasks", task, Task, "a list of Tasks")
             for question in task.questions:
                 number += 1
                 name = file_name(task.name, question)
                 if names.isdisjoint((name, outcome_name(task.name, question))):
-                    missing.append(name)
-        if missing:
+                    gaps.append(name)
+        if gaps:
             raise errors.BatchError(
-                f"{len(missing)} of {number} results are not in '{visible(str(self.folder))}', such"
-                f" as '{missing[0]}': the folder, or files in it, were deleted during the batch;"
+                f"{len(gaps)} of {number} results are not in '{visible(str(self.folder))}', such"
+                f" as '{gaps[0]}': the folder, or files in it, were deleted during the batch;"
                 " the same command computes what is missing"
             )
 
     def left(self, task: Task) -> Task:
         """Return the task with its unanswered questions."""
-        done = self.answers(task)
-        left = tuple(question for question in task.questions if question not in done)
+        answers = self.answers(task)
+        left = tuple(question for question in task.questions if question not in answers)
         return Task(task.case, left)
 
     @contextmanager

@@ -249,8 +249,8 @@ class StatedQuestion(Question[Any, Any]):
 
     def needs_engine(self, model: Any) -> bool:
         """Return whether the observation needs Macaulay2."""
-        needed: bool = model.needs_engine(self._observables)
-        return needed
+        is_needed: bool = model.needs_engine(self._observables)
+        return is_needed
 
 
 @computation
@@ -306,17 +306,19 @@ def certify_all(
     """
     if not isinstance(getattr(model, "family", None), str):
         raise InvalidCaseError("model", f"must be a model, not {class_with_article(type(model))}")
-    chosen = [question_of(model.family, key) for key in questions]
+    chosen_questions = [question_of(model.family, key) for key in questions]
     for name, value in model.to_json().items():
         for number in value if isinstance(value, list) else [value]:
             if isinstance(number, int) and number > MAX_CASE_NUMBER:
                 raise InvalidCaseError(name, f"must be at most {MAX_CASE_NUMBER} in a certificate")
     # Macaulay2 starts only if it is needed
-    engine = current() if any(question.needs_engine(model) for question in chosen) else None
+    engine = (
+        current() if any(question.needs_engine(model) for question in chosen_questions) else None
+    )
     certificates = []
     # the observation with each name, and the field ``reported`` of certificates that rest on it
     observations: dict[str, tuple[Any, dict[str, Any]]] = {}
-    for question in chosen:
+    for question in chosen_questions:
         if question.observation not in observations:
             observations[question.observation] = _observe(model, question, engine)
         observed, reported = observations[question.observation]

@@ -149,14 +149,14 @@ def matrix_modulo(
 
 def pivot_columns(reduced: flint.nmod_mat, rank: int) -> list[int]:
     """The columns in which the ``rank`` rows of a reduced echelon form begin, increasing."""
-    found = []
+    pivots = []
     column = 0
     for row in range(rank):
         # in a reduced form a row is zero in the columns where earlier rows begin
         while not reduced[row, column]:
             column += 1
-        found.append(column)
-    return found
+        pivots.append(column)
+    return pivots
 
 
 def ring(variables: int, order: str = "degrevlex") -> flint.fmpz_mpoly_ctx:
@@ -213,8 +213,8 @@ def groebner_basis(
     TooExpensiveError if the basis becomes larger than :data:`LIMITS`.
     """
     nonzero = [polynomial for polynomial in polynomials if polynomial]
-    basis, done = flint.fmpz_mpoly_vec(nonzero, context).buchberger_naive(LIMITS)
-    if not done:
+    basis, is_complete = flint.fmpz_mpoly_vec(nonzero, context).buchberger_naive(LIMITS)
+    if not is_complete:
         message = "not decided: a Gröbner basis over QQ becomes too large"
         raise TooExpensiveError("evidence", message)
     return basis
@@ -369,29 +369,29 @@ def is_cohen_macaulay(
 
 
 def _restricted(
-    generators: Sequence[flint.fmpz_mpoly], remaining: int, variables: int
+    generators: Sequence[flint.fmpz_mpoly], kept_count: int, variables: int
 ) -> list[flint.nmod_mpoly] | None:
     """The restrictions of polynomials to a random subspace, modulo PRIME, without those that are
     zero.
 
-    The first ``remaining`` variables stay, and random linear forms in these replace the others.
+    The first ``kept_count`` variables stay, and random linear forms in these replace the others.
     None if there would be too many terms.
     """
     # a term of degree k becomes a form of degree k, with at most as many terms as there are
     # monomials of degree k in the remaining variables
     terms = 0
     for g in generators:
-        terms += len(g) * comb(remaining + g.total_degree() - 1, remaining - 1)
+        terms += len(g) * comb(kept_count + g.total_degree() - 1, kept_count - 1)
     if terms > MAX_MATRIX_ENTRIES:
         return None
     small_ring = flint.nmod_mpoly_ctx.get(
-        ("x", remaining), modulus=PRIME, ordering=flint.Ordering.degrevlex
+        ("x", kept_count), modulus=PRIME, ordering=flint.Ordering.degrevlex
     )
     remaining_variables = list(small_ring.gens())
     random = unpredictable()
     # what stands for each of the variables
     substitutes = list(remaining_variables)
-    for _ in range(variables - remaining):
+    for _ in range(variables - kept_count):
         coefficients = [random.randrange(PRIME) for _ in remaining_variables]
         zero = small_ring.constant(0)
         substitutes.append(sum(map(mul, coefficients, remaining_variables), zero))

@@ -30,15 +30,15 @@ def drop_unit_vectors(
     all_rows = list(rows)
     # A row with a single entry shows that the unit vector of its column is in the span, so this
     # column can be left out of all rows; then further rows may have a single entry, and so on.
-    left = set(columns)
+    columns_kept = set(columns)
     count_before = -1  # so that there is a first round
-    while len(left) != count_before:  # the last round has left out a column
-        count_before = len(left)
+    while len(columns_kept) != count_before:  # the last round has left out a column
+        count_before = len(columns_kept)
         for row in all_rows:
-            entries_left = left.intersection(row)  # the columns of the entries of the row
+            entries_left = columns_kept.intersection(row)  # the columns of the entries of the row
             if len(entries_left) == 1:
-                left -= entries_left
-    columns_left = sorted(left)
+                columns_kept -= entries_left
+    columns_left = sorted(columns_kept)
     position = {column: j for j, column in enumerate(columns_left)}
     rows_left = []
     for row in all_rows:
@@ -54,13 +54,13 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
     This is Gaussian elimination. In turn the shortest row is taken out, and cleared is its column
     in which the fewest rows left have an entry, so that few new entries arise.
     """
-    left = RowsLeft(rows)
+    rows_left = RowsLeft(rows)
     for _rank in range(width):
-        pivot_row = left.pop_shortest()
+        pivot_row = rows_left.pop_shortest()
         if pivot_row is None:  # all rows left are zero, and the rank is below the width
             return False
-        pivot = min(pivot_row, key=lambda column: len(left.rows_with[column]))
-        left.clear(pivot, pivot_row)
+        pivot = min(pivot_row, key=lambda column: len(rows_left.rows_with[column]))
+        rows_left.clear(pivot, pivot_row)
     return True
 
 
@@ -118,11 +118,11 @@ class RowsLeft:
 
 def matrix(rows: Sequence[Mapping[int, int]], width: int) -> Any:
     """The matrix over ZZ with these rows, given by nonzero entries, and ``width`` columns."""
-    found = flint.fmpz_mat(len(rows), width)
+    dense = flint.fmpz_mat(len(rows), width)
     for i, row in enumerate(rows):
         for j, c in row.items():
-            found[i, j] = c
-    return found
+            dense[i, j] = c
+    return dense
 
 
 def fraction(x: int, p: int) -> tuple[int, int]:

@@ -51,15 +51,15 @@ def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> C
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        complete_words, last_separator, begun = "", "", incomplete
+        complete_words, last_separator, beginning = "", "", incomplete
         if separator:  # of "3.2,clo" the word "clo" is completed
-            complete_words, last_separator, begun = incomplete.rpartition(separator)
+            complete_words, last_separator, beginning = incomplete.rpartition(separator)
         try:
             possible = words(ctx.params.get("family") or DEFAULT_FAMILY)
         except InvalidCaseError:  # there is no such family
             return []
         before = complete_words + last_separator
-        return [CompletionItem(before + word) for word in possible if word.startswith(begun)]
+        return [CompletionItem(before + word) for word in possible if word.startswith(beginning)]
 
     return complete
 
@@ -193,10 +193,10 @@ class RenamedOption(click.Option):
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know both names."""
-        shown = self.opts
-        self.opts = [*shown, self.former]
+        names_in_help = self.opts
+        self.opts = [*names_in_help, self.former]
         super().add_to_parser(parser, ctx)
-        self.opts = shown
+        self.opts = names_in_help
 
 
 def names_of_option(parameter: str) -> tuple[list[str], dict[str, Any]]:

@@ -298,9 +298,9 @@ def verify_command(
         skipped = f"; {plural(len(outcomes), 'outcome')} of a batch without a certificate skipped"
     if not files:
         why = _why_nothing_to_verify(paths, skipped)
-        asked = compare_with_plans(plans, certificates=(), outcomes=()).asked
-        if asked:
-            why += f"; plans there have {plural(asked, 'question')}"
+        question_count = compare_with_plans(plans, certificates=(), outcomes=()).asked
+        if question_count:
+            why += f"; plans there have {plural(question_count, 'question')}"
         raise click.UsageError(why)
     with progress("verifying"):
         findings = verify_files(files, Verification(timeout, memory), workers)

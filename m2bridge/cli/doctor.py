@@ -42,13 +42,13 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[dict[str, Any], Eng
     ``explicit`` is the program after ``--m2``, if it is given; each program has ``timeout`` seconds
     to print its version.
     """
-    asked = []  # all candidates, also after the first usable one, for the table
+    places = []  # all candidates, also after the first usable one, for the table
     for candidate in candidates(explicit):
         with limited(timeout), asked_by("--timeout"):
-            asked.append(probed(candidate))
+            places.append(probed(candidate))
     choice, failure = None, None
     try:
-        choice = first_usable(asked)
+        choice = first_usable(places)
     except EngineError as error:
         failure = error
     return {
@@ -56,7 +56,7 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[dict[str, Any], Eng
         "python": platform.python_version(),
         "platform": platform.platform(terse=True),
         "folders": {name: str(resource_folder(name)) for name in FOLDERS},
-        "macaulay2": [_macaulay2_json(place, choice) for place in asked],
+        "macaulay2": [_macaulay2_json(place, choice) for place in places],
         "msolve": _msolve_json(choice),
         "packages": {name: _installed(name) for name in PACKAGES},
         "error": None if failure is None else str(failure),

@@ -113,9 +113,9 @@ def show_ring(ideal: Ideal) -> None:
     """Say the coefficients and the variables of an ideal, as they were read, beside the result."""
     ring = ideal.ring
     names = ", ".join(ring.variables)
-    shown = names if len(names) <= 400 else f"{names[:400]}…"
+    text = names if len(names) <= 400 else f"{names[:400]}…"
     count = plural(len(ring.variables), "variable")
-    click.echo(f"The ring has {count}, {shown}, over {ring.field}.", err=True)
+    click.echo(f"The ring has {count}, {text}, over {ring.field}.", err=True)
 
 
 def read_ideal(

@@ -93,7 +93,7 @@ def run_command(
             if source.folder:  # so that the code can load files in its folder
                 work.run(f"path = prepend({quoted(f'{source.folder}/')}, path);")
             try:
-                shown = work.show(code, file=source.name)
+                display = work.show(code, file=source.name)
             except EngineError as error:
                 if not as_json:
                     _print(error.output)  # what the code had printed before
@@ -101,15 +101,15 @@ def run_command(
                 raise
     if as_json:
         data = {
-            "value": shown.value,
-            "text": shown.text,
-            "output": shown.output,
-            "seconds": round(shown.seconds, 6),
+            "value": display.value,
+            "text": display.text,
+            "output": display.output,
+            "seconds": round(display.seconds, 6),
         }
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
-        _print(shown.output)
-        _print(shown.text)
+        _print(display.output)
+        _print(display.text)
     return DONE
 
 
@@ -260,10 +260,10 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
     The computation is closure, dimension, singular-locus, fibres or polar-degrees.
     """
-    given = common.explicit_options(click.get_current_context())
-    if "method" in given and computation != "singular-locus":
+    explicit_names = common.explicit_options(click.get_current_context())
+    if "method" in explicit_names and computation != "singular-locus":
         raise InvalidCaseError("method", "has no effect without singular-locus")
-    if "coordinates" in given and computation == "fibres":
+    if "coordinates" in explicit_names and computation == "fibres":
         raise InvalidCaseError("coordinates", "has no effect with fibres")
     request = common.case_request(options)
     with common.time_limit(timeout=request.timeout):

@@ -299,22 +299,22 @@ def _argument_model(name: str, most: Limits) -> Any:
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
     fields: dict[str, Any] = {}  # pydantic's pair of type and field, by argument
     for argument, param in arguments_of(name).items():
-        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
+        description = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
         kind = argument_type(param)
         if param.required:
-            fields[argument] = (kind, Field(description=about))
+            fields[argument] = (kind, Field(description=description))
         else:
             default = argument_default(param)
-            fields[argument] = (kind | None, Field(default, description=about))
-    about = ARGUMENT_HELP["timeout"]
-    timeout = Field(most.timeout, description=about, gt=0, le=most.timeout)
+            fields[argument] = (kind | None, Field(default, description=description))
+    description = ARGUMENT_HELP["timeout"]
+    timeout = Field(most.timeout, description=description, gt=0, le=most.timeout)
     fields["timeout"] = (float, timeout)
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
         assert most.memory is not None
         largest = most.memory // 2**20
         least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
-        about = ARGUMENT_HELP["memory"]
-        fields["memory"] = (int, Field(largest, description=about, ge=least, le=largest))
+        description = ARGUMENT_HELP["memory"]
+        fields["memory"] = (int, Field(largest, description=description, ge=least, le=largest))
     if "family" in fields:  # the options of the named family, by name
         options = Field({}, description=ARGUMENT_HELP["options"])
         fields["options"] = (dict[str, bool | int | str], options)
@@ -344,8 +344,8 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
     text = answer.text or result.get("output", "") + result.get("text", "") or answer.printed
     parts = [part for part in (text, answer.error) if part]
     # the text for people, in addition to the structured result
-    shown = shortened(_sendable("\n".join(parts)), 4000)
-    content = [TextContent(type="text", text=shown)]
+    text_for_people = shortened(_sendable("\n".join(parts)), 4000)
+    content = [TextContent(type="text", text=text_for_people)]
     if not result:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=result)
@@ -414,8 +414,8 @@ def mcp_command(
 
     The server uses standard input and output. Callers can lower the limits but not raise them.
     """
-    missing = "the package mcp is missing: in the clone, pip install '.[mcp]'"
-    library("mcp.server.mcpserver", missing)
+    need = "the package mcp is missing: in the clone, pip install '.[mcp]'"
+    library("mcp.server.mcpserver", need)
     from mcp.server.mcpserver import MCPServer
 
     if program is not None:

@@ -168,8 +168,8 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
     """Return the options of the named family, none for a map; ``None`` without either."""
     if values.get("family") is not None:
         return family(values["family"]).options
-    for written in values.get("options", {}):  # options without a family: the first is refused
-        raise click.UsageError(f"options: '{printable(written):.60}' is not an option of a family")
+    for name in values.get("options", {}):  # options without a family: the first is refused
+        raise click.UsageError(f"options: '{printable(name):.60}' is not an option of a family")
     return None if values.get("map") is None else ()
 
 

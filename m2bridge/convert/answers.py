@@ -92,8 +92,8 @@ class Answer:
             raise ParseError(f"the answer has no field '{name}'")
         value = self.values[name]
         if not _is_of_type(value, kind):
-            found = class_with_article(type(value))
-            raise ParseError(f"the field '{name}' is {found}, not {class_with_article(kind)}")
+            actual_kind = class_with_article(type(value))
+            raise ParseError(f"the field '{name}' is {actual_kind}, not {class_with_article(kind)}")
         return value
 
     def _list(self, name: str, kind: type[Kind]) -> list[Kind]:

@@ -84,14 +84,14 @@ def parse_field(text: str) -> CoefficientField:
     short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
-    inside = short
+    bare = short
     if short.startswith("toField(") and short.endswith(")"):
-        inside = short.removeprefix("toField(")[:-1]
-    if not _is_balanced(inside):
+        bare = short.removeprefix("toField(")[:-1]
+    if not _is_balanced(bare):
         raise InvalidCaseError(
             "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
         )
-    if algebraic := _ALGEBRAIC.fullmatch(inside):  # QQ[i]/(i^2+1)
+    if algebraic := _ALGEBRAIC.fullmatch(bare):  # QQ[i]/(i^2+1)
         prime = _prime_field(algebraic["prime"])
         return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
     if root := _ROOT.fullmatch(short):  # QQ(sqrt(2))

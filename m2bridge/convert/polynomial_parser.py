@@ -601,7 +601,9 @@ class PolynomialParser:
         if variable is None:
             # The last variables of the ring are the inverses, which people do not know.
             count = len(self.ring.variables) - len(self.inverses)
-            known_names = first_names([f"{known:.60}" for known in self.ring.variables[:count]])
+            known_names = first_names(
+                [f"{own_name:.60}" for own_name in self.ring.variables[:count]]
+            )
             advice = ""
             if len(name) > 1 and set(name) <= set(self.ring.variables):
                 advice = f"; write {'*'.join(name):.60} for the product"

@@ -47,10 +47,10 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
     ``where`` is empty for the file itself, whose keys are its tables.
     """
     place = f"{where}: " if where else ""
-    missing = required - table.keys()
-    if missing:
+    missing_keys = required - table.keys()
+    if missing_keys:
         # The last one in alphabetical order: of [map] and [coordinates] people write [map] first.
-        key = max(missing)
+        key = max(missing_keys)
         key_in_words = f"'{key}'" if where else f"the table [{key}]"
         raise ConversionError(f"{place}{key_in_words} is missing{_EXAMPLES.get(key, '')}")
     unknown = table.keys() - required - optional

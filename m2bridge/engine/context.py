@@ -102,8 +102,8 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         with limited(timeout), using(engine), _logged(function.__qualname__):
             return function(*args, **kwargs)
 
-    shown = signature.replace(parameters=[*own, *keywords])
-    run.__signature__ = shown  # type: ignore[attr-defined]
+    public_signature = signature.replace(parameters=[*own, *keywords])
+    run.__signature__ = public_signature  # type: ignore[attr-defined]
     return run
 
 

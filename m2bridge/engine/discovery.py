@@ -108,12 +108,12 @@ def probed(candidate: Candidate) -> Probed:
     return Probed(candidate, refusal=None)
 
 
-def first_usable(found: Iterable[Probed]) -> Candidate:
+def first_usable(places: Iterable[Probed]) -> Candidate:
     """Return the first usable candidate, unless the user names one that is refused; the iteration
     asks each for its version, and ends with the one that is returned.
     """
     refusals: list[EngineError] = []
-    for place in found:
+    for place in places:
         if place.refusal is None:
             return place.candidate
         if place.candidate.origin in ("--m2", VARIABLE):  # the user named it
@@ -179,9 +179,9 @@ def _check_program_works(program: Path, answer: subprocess.CompletedProcess[byte
         raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
     if killed is not None:
         raise EngineVersionError(f"{program} was stopped by {killed.name} at '--version'. {ADVICE}")
-    missing = _MISSING.search(answer.stderr.decode(errors="replace"))
-    if missing is not None:
-        needs = f"needs the program {missing[1]}, which is not on PATH"
+    missing_program = _MISSING.search(answer.stderr.decode(errors="replace"))
+    if missing_program is not None:
+        needs = f"needs the program {missing_program[1]}, which is not on PATH"
         raise EngineVersionError(f"{program} {needs}: add its folder, usually /usr/bin, to PATH")
 
 

@@ -60,15 +60,15 @@ def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
         places.append(("PATH", Path(on_path).absolute()))
     if macaulay2 is not None:
         # macaulay2 is …/bin/M2, and programs of its packages are in …/libexec
-        inside = macaulay2.resolve().parents[1] / "libexec" / "Macaulay2" / "bin" / "msolve"
-        if inside.exists():
-            places.append(("Macaulay2", inside))
+        bundled = macaulay2.resolve().parents[1] / "libexec" / "Macaulay2" / "bin" / "msolve"
+        if bundled.exists():
+            places.append(("Macaulay2", bundled))
     return tuple(_probed(origin, program) for origin, program in places)
 
 
 def usable(macaulay2: Path | None = None) -> Msolve | None:
     """Return the first of :func:`candidates` that can be used; ``None`` if there is none."""
-    return next((found for found in candidates(macaulay2) if not found.refusal), None)
+    return next((msolve for msolve in candidates(macaulay2) if not msolve.refusal), None)
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
@@ -97,7 +97,7 @@ def has_package(version: str) -> bool:
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
     """Return a program after asking it for its version and the solution of a small system."""
-    found = Msolve(origin, program, version="", refusal="")
+    msolve = Msolve(origin, program, version="", refusal="")
     try:
         version = _run([str(program), "-V"])
         # it reads the small system from a file, and writes the solution into another one
@@ -107,17 +107,17 @@ def _probed(origin: str, program: Path) -> Msolve:
             solved = _run([str(program), "-f", str(system), "-o", str(solution)])
             answer = solution.read_text(encoding="ascii") if solution.exists() else ""
     except (OSError, subprocess.TimeoutExpired) as reason:
-        return replace(found, refusal=f"gave no answer ({type(reason).__name__})")
+        return replace(msolve, refusal=f"gave no answer ({type(reason).__name__})")
     killed = signal_of(solved.returncode) or signal_of(version.returncode)
     # an illegal instruction: the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
-        return replace(found, refusal=OTHER_PROCESSOR)
+        return replace(msolve, refusal=OTHER_PROCESSOR)
     if killed is not None:
-        return replace(found, refusal=f"was stopped by {killed.name}")
+        return replace(msolve, refusal=f"was stopped by {killed.name}")
     # 0: finitely many solutions; 1: a list of the real ones follows
     if not answer.startswith("[0, [1,"):
-        return replace(found, refusal="did not solve a small system")
-    return replace(found, version=on_one_line(version.stdout)[:20])
+        return replace(msolve, refusal="did not solve a small system")
+    return replace(msolve, version=on_one_line(version.stdout)[:20])
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:

@@ -112,11 +112,11 @@ class Process:
         while True:
             seconds = max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
             # expect returns the index of what occurred first
-            found = awaited[self._terminal.expect(awaited, timeout=seconds)]
+            match = awaited[self._terminal.expect(awaited, timeout=seconds)]
             before = _text(self._terminal.before)
-            if found is pattern:
+            if match is pattern:
                 return before, _text(self._terminal.match.group(1))
-            if found is EOF:
+            if match is EOF:
                 raise Ended(before)
             # else only one wait is over, which is shorter than a long limit
             if time.monotonic() >= deadline:

@@ -67,10 +67,10 @@ def short_folders() -> tuple[str, ...]:
     """Return folders with names short enough for temporary folders that contain sockets: TMPDIR if
     possible, else the folders of the system.
     """
-    chosen = tempfile.gettempdir()
+    folder = tempfile.gettempdir()
     # the name of a socket of multiprocessing is 40 bytes longer, and systems accept 103
-    if len(os.fsencode(chosen)) <= 60:
-        return (chosen,)
+    if len(os.fsencode(folder)) <= 60:
+        return (folder,)
     return _SYSTEM
 
 

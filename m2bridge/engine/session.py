@@ -212,7 +212,7 @@ class Conversation:
         source: Source,
         arguments: Sequence[str] = (),
         *,
-        given: str = "",
+        bindings: str = "",
         timeout: float | None,
     ) -> Transcript:
         """Run code within a number of seconds, which include the wait for its turn but not the
@@ -220,15 +220,15 @@ class Conversation:
 
         ``function``, in ``m2scripts/session.m2``, is called with the name of the request, the path
         of its files without their endings, and the ``arguments``, which are Macaulay2 code.
-        ``given`` is code that sets values and is run first; an error in it is a ConversionError.
+        ``bindings`` is code that sets values and is run first; an error in it is a ConversionError.
         """
         check_timeout(timeout)
         clock().check()
         timeouts = [seconds for seconds in (self.limits.timeout, timeout) if seconds is not None]
         limit = min(timeouts, default=None)
         texts = {".m2": source.code}
-        if given:
-            texts[".given.m2"] = given
+        if bindings:
+            texts[".given.m2"] = bindings
         with limited(limit) as waiting:  # the clock ``waiting`` runs on after the block
             patience = waiting.remaining
         with self._its_turn(patience) as mine:
@@ -290,7 +290,7 @@ class Conversation:
             # time spent waiting for the turn counts, since the caller waited as well
             with limited(limit, begin=clock().now() - waited) as running:
                 try:
-                    output, begun = self._report(process, running, answers, late)
+                    output, first_nonce = self._report(process, running, answers, late)
                 except EngineDiedError:
                     # Macaulay2 makes the answer file before it runs anything of the code.
                     if not is_first or answers.exists() or self._why_stopped:
@@ -299,7 +299,7 @@ class Conversation:
             seconds = time.monotonic() - begin
             # Another request began last, so this one was not accepted: the process is in an unknown
             # state, and nothing that it says is used.
-            if begun != nonce:
+            if first_nonce != nonce:
                 self._end("Macaulay2 did not accept the request")
                 return None
             records = complete_records(answers)
@@ -362,11 +362,11 @@ class Conversation:
         age = time.monotonic() - self._process_began
         process_start = computation.now() - age  # on the clock of the computation
         with limited(_START_LIMIT, begin=process_start) as running:
-            within = "within"
+            period = "within"
             if running.deadline >= computation.deadline:  # the computation ends before 120 seconds
                 seconds = max(running.deadline - process_start, 0)
-                within = f"in the {seconds:.1f} seconds that it had of"
-            late = f"{self.candidate.program} did not start {within}"
+                period = f"in the {seconds:.1f} seconds that it had of"
+            late = f"{self.candidate.program} did not start {period}"
             output, _ = self._report(process, running, answers=None, late=late)
         # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
         self.first_column = 1 if "stdio:1:2:" in output else 0
@@ -453,7 +453,7 @@ class Session(Conversation):
             options=("--no-preload",),  # no package that a script does not ask for
             scripts=(*LIBRARIES, "session"),
         )
-        self._around: list[Engine | None] = []
+        self._enclosing: list[Engine | None] = []
         """The sessions that were chosen before each entered block."""
 
     @property
@@ -515,15 +515,15 @@ class Session(Conversation):
 
     def __enter__(self) -> Self:
         """Choose this session for the computations of the block."""
-        self._around.append(chosen())
+        self._enclosing.append(chosen())
         choose(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the session, and choose the one again that was chosen before the block."""
-        around = self._around.pop()
+        enclosing = self._enclosing.pop()
         if chosen() is self:  # not if another thread leaves the block
-            choose(around)
+            choose(enclosing)
         self.end("this session is over because its with block was left: make another Macaulay2()")
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:

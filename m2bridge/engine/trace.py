@@ -85,14 +85,14 @@ class Place:
             return ""
         first = max(1, self.line - _CONTEXT_LINES)
         last = min(len(lines), self.line + _CONTEXT_LINES)
-        shown = []
+        lines_shown = []
         for number in range(first, last + 1):
             mark = ">" if number == self.line else " "
-            shown.append(f"{mark} {number:4} | {lines[number - 1][:_MAX_LINE_CHARS]}")
+            lines_shown.append(f"{mark} {number:4} | {lines[number - 1][:_MAX_LINE_CHARS]}")
             if number == self.line and self.column <= _MAX_LINE_CHARS:
                 # a mark under the column, after a margin as wide as "> 1234 | "
-                shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
-        return "\n".join(shown)
+                lines_shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
+        return "\n".join(lines_shown)
 
     def __str__(self) -> str:
         place = f"line {self.line}, column {self.column} of " if self.line else ""
@@ -119,11 +119,11 @@ def script_error(
         where += f", called from {outermost}"
     # the code of a loaded file is not known, and its caller is shown
     excerpt = innermost.excerpt or outermost.excerpt
-    said = f"Macaulay2 reported an error: {parts.message} ({where})"
+    message = f"Macaulay2 reported an error: {parts.message} ({where})"
     if excerpt:
-        said += "\n" + excerpt
+        message += "\n" + excerpt
     return ScriptError(
-        said,
+        message,
         error=parts.message,
         file=innermost.source.name,
         line=innermost.line,
@@ -242,15 +242,15 @@ def _column(line: str, width: int) -> int:
     """Return the column, from 1, of the character after text of a width as Macaulay2 counts it: in
     ``"äb"`` the character ``b`` comes after the width 2, and has the column 2.
     """
-    reached = 0
+    byte_column = 0
     for number, character in enumerate(line, 1):
-        if reached >= width:
+        if byte_column >= width:
             return number
         # Macaulay2 counts bytes, and a tab as far as the next multiple of 8.
         if character == "\t":
-            reached += 8 - reached % 8
+            byte_column += 8 - byte_column % 8
         else:
-            reached += len(character.encode("utf-8", "surrogateescape"))
+            byte_column += len(character.encode("utf-8", "surrogateescape"))
     return len(line) + 1
 
 
@@ -282,8 +282,8 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
-    reached, advice = limit or ("the memory of this machine", "take a larger one")
-    message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
+    resource, advice = limit or ("the memory of this machine", "take a larger one")
+    message = f"Macaulay2 reached {resource} and ended; {advice}, or try a smaller case"
     return MemoryLimitError(message, records=records, output=output)
 
 

@@ -468,10 +468,10 @@ class Family(ABC, Generic[M]):
 
     def check_names(self, names: Iterable[Any]) -> None:
         """Raise InvalidCaseError if a name is not an option of the family."""
-        known = [option.name for option in self.options]
+        option_names = [option.name for option in self.options]
         for name in names:
-            if name not in known:
-                advice = f"use {', '.join(known)}" if known else "it has no options"
+            if name not in option_names:
+                advice = f"use {', '.join(option_names)}" if option_names else "it has no options"
                 raise InvalidCaseError(
                     str(name), f"is not an option of the family {self.name}: {advice}"
                 )

@@ -114,10 +114,10 @@ def ideal(
         check_is_field(field)  # which refuses it
     # a single polynomial that is no text is a listing of its own
     listings = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
-    polynomials = list(chain.from_iterable(given.polynomials for given in listings))
+    polynomials = list(chain.from_iterable(entry.polynomials for entry in listings))
     common_field = _field_of(listings, polynomials, field)
     if variables is None:
-        variables_in_texts = (given.variables for given in listings if given.variables)
+        variables_in_texts = (entry.variables for entry in listings if entry.variables)
         variables = next(variables_in_texts, None)  # the first, if a text names any
     if variables is None:
         _check_short_powers(listings)
@@ -130,11 +130,11 @@ def ideal(
 
 def _check_short_powers(listings: Iterable[Listing]) -> None:
     """Raise ConversionError if Singular's short form of a power may stand in a list."""
-    for given in listings:
-        if given.short_power:
-            power = f"{given.short_power[0]}^{given.short_power[1:]}"
+    for entry in listings:
+        if entry.short_power:
+            power = f"{entry.short_power[0]}^{entry.short_power[1:]}"
             raise ConversionError(
-                f"'{given.short_power:.60}' could be {power:.60} in Singular's short form or one"
+                f"'{entry.short_power:.60}' could be {power:.60} in Singular's short form or one"
                 f" variable: print it again with short = 0, or {NAME_THE_VARIABLES}"
             )
 
@@ -151,7 +151,7 @@ def _field_of(
         value for value in polynomials if not parsing.has_constants_of(value, field)
     ]
     # ``None`` stands for a text or polynomial that names no field.
-    fields = [*(given.field for given in listings), *map(parsing.own_field, without_constants)]
+    fields = [*(entry.field for entry in listings), *map(parsing.own_field, without_constants)]
     # Numbers such as I define a field where none was asked for. Where one with a root of SymPy was,
     # such as QQ(i), the field of the numbers has to agree with it. Over any other field, numbers
     # are read, or refused, when the polynomials are.
@@ -191,9 +191,9 @@ def _occurring_variables(polynomials: Sequence[Any], field: CoefficientField) ->
     objects = [value for value in polynomials if not isinstance(value, str)]
     in_texts: set[str] = set().union(*map(parsing.occurring_names, texts))
     occurring = in_texts.union(*map(parsing.occurring_names, objects))
-    chosen = occurring.intersection(constants)
-    if chosen and isinstance(field, ExtensionField) and not field.names_are_given:
-        (generator,) = chosen
+    occurring_constants = occurring.intersection(constants)
+    if occurring_constants and isinstance(field, ExtensionField) and not field.names_are_given:
+        (generator,) = occurring_constants
         order = f"{field.characteristic}^{len(field.minimal_polynomial) - 1}"
         raise ConversionError(
             f"'{generator}' could be the generator of GF({order}) or a variable: for the generator"

@@ -96,8 +96,8 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     check_kind("namespace", namespace, str, "a text")
     vocabulary = _VOCABULARIES.get(namespace)
     if vocabulary is None:
-        known = " or ".join(_VOCABULARIES)
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
+        namespaces = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {namespaces}")
     ring = _ring_data(ideal.ring, namespace)
     ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {

@@ -29,13 +29,13 @@ def proved_before_limit(answer: Answer) -> tuple[list[MeasuredPrime], int | None
     Macaulay2 prints ``bound_n``, and ``proved_n`` with its numbers if the step proved new
     components: the last values count.
     """
-    proved: list[MeasuredPrime] = []
+    components: list[MeasuredPrime] = []
     rest_dimension = None
     for step in count():
         if f"bound_{step}" not in answer:
-            return proved, rest_dimension
+            return components, rest_dimension
         rest_dimension = answer.integer(f"bound_{step}")
         if f"proved_{step}" in answer:
             names = (f"proved_{step}", f"proved_dimensions_{step}", f"proved_degrees_{step}")
-            proved = measured_primes_in(answer, *names)
+            components = measured_primes_in(answer, *names)
     raise AssertionError("unreachable")  # count() does not end; mypy does not know it

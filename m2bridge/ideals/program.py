@@ -262,8 +262,8 @@ def question(
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring  # the same for all of them
     if name not in QUESTIONS_OVER_INTEGERS:
-        what = WORDS_OF_QUESTIONS_OVER_FIELDS.get(name, "these computations")
-        check_over_field(ring.field, what)
+        computations = WORDS_OF_QUESTIONS_OVER_FIELDS.get(name, "these computations")
+        check_over_field(ring.field, computations)
     if isinstance(ring.field, ExtensionField):
         # "extension_fields" redefines functions of "wire", so it is read right after it
         other_libraries = [library for library in libraries if library != "wire"]

@@ -37,8 +37,8 @@ def decompose_in_either_order(
 
     def in_reverse_order() -> tuple[GeneratingSet, ...]:
         """The decomposition in the ring with reversed variables, carried back."""
-        found = decompose(_with_variable_order(ideal, reverse))
-        return tuple(_with_variable_order(part, ideal.ring) for part in found)
+        parts = decompose(_with_variable_order(ideal, reverse))
+        return tuple(_with_variable_order(part, ideal.ring) for part in parts)
 
     if reverse == ideal.ring:  # at most one variable
         return in_given_order()
@@ -54,10 +54,12 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had
     while True:
         for attempt, other in ((first, second), (second, first)):
-            remaining = clock().remaining  # None without a limit
+            seconds_left = clock().remaining  # None without a limit
             # The other attempt has its next turn after this one. It is worthwhile only if more than
             # twice the time of its turn before is left for it then; else this turn takes all.
-            is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds
+            is_last = (
+                seconds_left is not None and seconds_left - turn_seconds <= 2 * previous_seconds
+            )
             try:
                 with limited(None if is_last else turn_seconds):  # None adds no limit
                     return attempt()

@@ -253,8 +253,8 @@ def _variety_text(component: IrreducibleComponent[Any]) -> str:
 
 def _fits_table(component: IrreducibleComponent[Any]) -> bool:
     """Whether a table shows all equations of a component, and in full."""
-    shown = generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
-    return generator_texts(component.ideal) == shown
+    texts = generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
+    return generator_texts(component.ideal) == texts
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:

@@ -87,7 +87,7 @@ def singular_locus(
     with explain_factoring_errors(ideal):
         answer, reached_limit = answer_until_limit(script)
     # ``reached_limit`` is the message of a limit, or empty: then all components were found.
-    proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
+    proved_primes, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
     # The answer has what was printed before a limit; the degrees of components are printed last.
     variety, components, radical = None, None, None
     if "component_degrees" in answer:
@@ -107,7 +107,7 @@ def singular_locus(
         engine_version=current().version,
         seconds=clock().seconds,
         unfinished=reached_limit,
-        proved=_sort_components(ideal, proved),
+        proved=_sort_components(ideal, proved_primes),
         rest_dimension=rest_dimension,
     )
 
@@ -148,7 +148,7 @@ def _locus_over_extension(
 
 
 def _extended_components(
-    given: SomeIdeal, components: Sequence[IrreducibleComponent[Any]] | None
+    ideal: SomeIdeal, components: Sequence[IrreducibleComponent[Any]] | None
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
     """The components over the extension field from the components over the prime field. Where
     parameters are related there is no point over the field, and parameters are no coordinates, so
@@ -158,11 +158,11 @@ def _extended_components(
         return None
     measured_primes = []
     for component in components:
-        prime = from_prime_field(component.ideal, ring=given.ring)
+        prime = from_prime_field(component.ideal, ring=ideal.ring)
         if not is_unit(prime):  # else the component has no point over the field
             series = hilbert_series(prime)
             measured_primes.append((prime, series.dimension, series.degree))
-    return _sort_components(given, measured_primes)
+    return _sort_components(ideal, measured_primes)
 
 
 def most_minors(minors: Minors) -> str:
@@ -174,21 +174,21 @@ def most_minors(minors: Minors) -> str:
 
 
 def _sort_components(
-    given: SomeIdeal, primes: Iterable[MeasuredPrime]
+    ideal: SomeIdeal, primes: Iterable[MeasuredPrime]
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
-    """The components with these primes, as ideals of ``given``'s class, large dimensions first."""
+    """The components with these primes, as ideals of the class of ``ideal``, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
-        ideal = _tidy_in_class_of(given, prime)
-        components.append(IrreducibleComponent(ideal=ideal, dimension=dimension, degree=degree))
+        tidied = _tidy_in_class_of(ideal, prime)
+        components.append(IrreducibleComponent(ideal=tidied, dimension=dimension, degree=degree))
     # of one dimension small degrees come first, then few generators
     components.sort(key=lambda c: (-c.dimension, c.degree, ideal_sort_key(c.ideal)))
     return tuple(components)
 
 
-def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
-    """The ideal ``found``, of the ring of ``given``, tidied and as an object of given's class."""
-    return replace(given, generators=tidy(found).generators)
+def _tidy_in_class_of(ideal: SomeIdeal, other: GeneratingSet) -> SomeIdeal:
+    """The ideal ``other``, of the ring of ``ideal``, tidied and as an object of its class."""
+    return replace(ideal, generators=tidy(other).generators)
 
 
 @dataclass(frozen=True, slots=True)

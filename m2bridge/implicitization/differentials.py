@@ -64,11 +64,10 @@ class _CarriedGenerators:
         """
         places = self._places(multidegree)
         values = tuple([point[j] for j in places])
-        known = self.gradients_at_values
-        if values not in known:
+        if values not in self.gradients_at_values:
             gradients = [gradient_of_terms(polynomial, values) for polynomial in self.polynomials]
-            known[values] = [gradient for gradient in gradients if gradient]
-        for gradient in known[values]:
+            self.gradients_at_values[values] = [gradient for gradient in gradients if gradient]
+        for gradient in self.gradients_at_values[values]:
             yield {places[i]: derivative for i, derivative in gradient.items()}
 
     def _places(self, multidegree: int) -> tuple[int, ...]:

@@ -68,11 +68,12 @@ def proved_relations(
     # Coefficients that are too large to be found modulo the prime are computed over QQ, among the
     # basis and the monomials of these columns.
     if wrong:
-        kept = sorted({*echelon.pivots, *wrong})
-        exact = Echelon.exact([echelon.monomials[column] for column in kept], substitution)
-        if tuple(kept[i] for i in exact.pivots) != echelon.pivots:
+        columns_over_qq = sorted({*echelon.pivots, *wrong})
+        monomials = [echelon.monomials[column] for column in columns_over_qq]
+        exact = Echelon.exact(monomials, substitution)
+        if tuple(columns_over_qq[i] for i in exact.pivots) != echelon.pivots:
             return None
-        relations |= {column: exact.relation(kept.index(column)) for column in wrong}
+        relations |= {column: exact.relation(columns_over_qq.index(column)) for column in wrong}
     return tuple(relations[column] for column in columns)
 
 

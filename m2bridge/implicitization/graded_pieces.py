@@ -409,14 +409,12 @@ def complete_degrees(
     completed = {0: degree_zero(grading)}
     for degree in range(1, max_degree + 1):
         try:
-            found = next_degree(grading, completed, compute)
+            part = next_degree(grading, completed, compute)
             # each piece is computed here, where it is looked up for the first time
-            pieces = [
-                found.pieces[dominant] for dominant in check_deadline_in(found.orbits.members)
-            ]
+            pieces = [part.pieces[dominant] for dominant in check_deadline_in(part.orbits.members)]
         except TimeLimitError:  # the pieces of this degree are dropped
             break
-        completed[degree] = found
+        completed[degree] = part
         if first and any(piece.generators for piece in pieces):
             break
     return completed

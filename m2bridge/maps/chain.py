@@ -450,8 +450,8 @@ class Chain(DifferentiableModel):
     def restricted_to(self, outputs: Sequence[str]) -> Chain:
         """Return the composition followed by the projection to some of the outputs."""
         last = self.layers[-1]
-        chosen = restrict_outputs(last.polynomial_map, outputs)
-        return Chain((*self.layers[:-1], Layer(chosen, last.inputs)), self.title, self.key)
+        restricted = restrict_outputs(last.polynomial_map, outputs)
+        return Chain((*self.layers[:-1], Layer(restricted, last.inputs)), self.title, self.key)
 
     def to_json(self) -> dict[str, Any]:
         """Return the layers, with polynomials as text."""

@@ -250,8 +250,8 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
     nonlinear = sum(count for degree, count in low.generator_counts.items() if degree > 1)
     if nonlinear >= codimension_at_least:
         return ""
-    found = f"{plural(nonlinear, 'generator')} of degree ≤ {low.max_degree}"
-    return f"{closure_in_words}, of codimension ≥ {codimension_at_least}, has {found}"
+    generators = f"{plural(nonlinear, 'generator')} of degree ≤ {low.max_degree}"
+    return f"{closure_in_words}, of codimension ≥ {codimension_at_least}, has {generators}"
 
 
 def _by_elimination(equations: Equations, model: Model) -> Equations:
@@ -457,8 +457,8 @@ def _higher_generators(
     Lowering operators would give them from highest weight vectors, but with many more terms.
     """
     last_degree = len(values) - 1
-    computed = implicitize(low.source, last_degree)
-    if computed.stopped_early:
-        raise clock().late(f"degree {computed.max_degree + 1}")
-    check_representations(computed, values, representations)  # raises if they differ
-    return computed.generators_by_multidegree(above=low.max_degree)
+    implicitization = implicitize(low.source, last_degree)
+    if implicitization.stopped_early:
+        raise clock().late(f"degree {implicitization.max_degree + 1}")
+    check_representations(implicitization, values, representations)  # raises if they differ
+    return implicitization.generators_by_multidegree(above=low.max_degree)

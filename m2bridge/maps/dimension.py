@@ -343,21 +343,23 @@ def _check_upper_bounds(model: Model, field: CoefficientField, by_elimination: M
 
 
 def _compare_expectations(
-    expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
+    expectations: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
     """Return the expectations; those that differ from the proved dimension are marked as refuted.
     Formulas are about characteristic 0, which the text of a refuted one says over a finite field.
     """
     if best is None or best.value is None or best.status != "proved":
-        return expected
+        return expectations
     if field != QQ:
-        expected = tuple(replace(e, assumes="is about characteristic zero") for e in expected)
-    return tuple(expectation.against(best.value) for expectation in expected)
+        expectations = tuple(
+            replace(e, assumes="is about characteristic zero") for e in expectations
+        )
+    return tuple(expectation.against(best.value) for expectation in expectations)
 
 
-def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
+def _first_applicable(expectations: Iterable[Expectation]) -> Expectation | None:
     """Return the first formula that has a value and whose stated hypotheses hold."""
-    for expectation in expected:
+    for expectation in expectations:
         if expectation.value is not None and not expectation.fails:
             return expectation
     return None
@@ -367,12 +369,12 @@ def _by_formula(model: Model) -> MethodValue:
     """Return the dimension by the first formula of the model whose hypotheses hold; its status is
     ``formula``, not ``proved``.
     """
-    expected = model.expectations()
-    applicable = _first_applicable(expected)
+    expectations = model.expectations()
+    applicable = _first_applicable(expectations)
     if applicable is not None:
         value = Bounds.exactly(applicable.value, applicable.statement)
         return MethodValue("formula", value, "formula")
-    remark = expected[0].fails if expected else "no formula is known for this case"
+    remark = expectations[0].fails if expectations else "no formula is known for this case"
     return MethodValue("formula", Bounds(because=remark), "not applicable")
 
 
@@ -386,14 +388,14 @@ def _planned_elimination(
     if method == "all":
         # as one of all methods, elimination must not take all the time there is
         with share(1.0, otherwise=MAX_ELIMINATION_SECONDS):
-            return _by_elimination(model, field, needed=False)
+            return _by_elimination(model, field, required=False)
     if method == "elimination":
-        return _by_elimination(model, field, needed=True)
+        return _by_elimination(model, field, required=True)
     if method != "auto":
         return None
     # ranks do not apply where the parameters satisfy relations, which random ones do not
     if all(finding.status == "not applicable" for finding in findings):
-        return _by_elimination(model, field, needed=True)
+        return _by_elimination(model, field, required=True)
     return None if field == QQ else _by_short_elimination(model, field, findings)
 
 
@@ -410,22 +412,22 @@ def _by_short_elimination(
         return None
     try:
         with share(0.5, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
-            by_elimination = _by_elimination(model, field, needed=False)
+            by_elimination = _by_elimination(model, field, required=False)
     except EngineNotFoundError:
         return None
     return by_elimination if by_elimination.status == "proved" else None
 
 
-def _by_elimination(model: Model, field: CoefficientField, *, needed: bool) -> MethodValue:
+def _by_elimination(model: Model, field: CoefficientField, *, required: bool) -> MethodValue:
     """Return the dimension by elimination; an unknown one, with the reason, if a limit is reached.
 
-    ``needed`` says whether an invalid case, such as a map that is too large to be expanded, is an
+    ``required`` says whether an invalid case, such as a map that is too large to be expanded, is an
     error; otherwise the value is marked as not applicable, and other methods decide.
     """
     try:
         result = closure(model, field=field, strategy="elimination")
     except InvalidCaseError as reason:
-        if needed:
+        if required:
             raise
         return MethodValue("elimination", Bounds(because=str(reason)), "not applicable")
     except (TimeLimitError, MemoryLimitError) as limit:

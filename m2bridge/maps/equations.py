@@ -62,8 +62,8 @@ class Equations:
 
     def has_hilbert_function(self, series: HilbertSeries) -> bool:
         """Return whether a series begins with the values that were computed with the equations."""
-        computed = self.implicitization.hilbert_function
-        return computed == tuple(map(series.value, range(len(computed))))
+        values = self.implicitization.hilbert_function
+        return values == tuple(map(series.value, range(len(values))))
 
     def with_others(self, others: str) -> Equations:
         """Return the equations with the reason, unless it is empty, why there are generators of
@@ -113,12 +113,12 @@ def extend_to_degree(degree: int, equations: Equations) -> Equations:
     """Return the equations, which are kept, with all generators up to a higher degree, as far as
     time suffices.
     """
-    known = equations.implicitization
-    if degree <= known.max_degree:
+    implicitization = equations.implicitization
+    if degree <= implicitization.max_degree:
         return equations
     with suppress(errors.TimeLimitError):
-        extended = implicitize(known.source, degree)
-        if extended.max_degree > known.max_degree:
+        extended = implicitize(implicitization.source, degree)
+        if extended.max_degree > implicitization.max_degree:
             # `others` was the reason for generators above the lower degree; now these may be all
             equations = replace(
                 equations, implicitization=extended, remark=scope(extended), others=""
@@ -232,7 +232,7 @@ def generator_representations(
     multiplicities: of all generators, where they are proved and agree with the generators found;
     else of the generators found. ``None`` if the model knows no group.
     """
-    proved = equations.representations
+    representations = equations.representations
     implicitization = equations.implicitization
     # The number of generators by (degree, multidegree). An orbit is one of multidegrees, and its
     # polynomials are the generators in one of them.
@@ -240,18 +240,18 @@ def generator_representations(
     for orbit in implicitization.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
     by_multidegrees = model.representations(counts)
-    if proved is None or by_multidegrees is None:
+    if representations is None or by_multidegrees is None:
         return by_multidegrees
     # In the degrees of linear algebra the proved representations must be exactly the ones of the
     # generators. In higher degrees generators may be known by their representations alone.
     computed_degrees = set(range(implicitization.max_degree + 1))
     if implicitization.higher is not None:
         computed_degrees -= set(implicitization.higher.counts)
-    if set(by_multidegrees) != {one for one in proved if one.degree in computed_degrees}:
+    if set(by_multidegrees) != {one for one in representations if one.degree in computed_degrees}:
         raise errors.ContradictionError(
             "the core and the generators have different representations in some multidegree"
         )
-    return proved
+    return representations
 
 
 def check_representations(
@@ -268,7 +268,7 @@ def check_representations(
     # linear forms are left out of the representations
     counts = generator_counts(representations)
     for n in range(2, low.max_degree + 1):
-        computed = low.generator_counts.get(n, 0)
-        if counts[n] != computed:
+        count = low.generator_counts.get(n, 0)
+        if counts[n] != count:
             predicted = f"representations have {counts[n]} generators of degree {n}"
-            raise errors.ContradictionError(f"{predicted}, not {computed}")
+            raise errors.ContradictionError(f"{predicted}, not {count}")

@@ -299,12 +299,12 @@ def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
     points = [(k, value) for k, value in enumerate(values) if value > 0]
     by_both = [(k, value) for k, value in points if k < by_ranks]
     by_ideal = [(k, value) for k, value in points if k >= by_ranks]
-    for drawn, face, label in (
+    for points_of_one_kind, face, label in (
         (by_both, BLUE, "by ranks and by the ideal"),
         (by_ideal, "white", "by the ideal"),
     ):
-        if drawn:
-            degrees, heights = zip(*drawn, strict=True)
+        if points_of_one_kind:
+            degrees, heights = zip(*points_of_one_kind, strict=True)
             style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
             axes.plot(degrees, heights, "o", label=f"H(n), {label}", **style)
     if len(points) <= 12:  # more labels would overlap

@@ -408,8 +408,8 @@ def _over_the_rationals(model: Model, upper: Bounds) -> list[MethodValue]:
         if by_minors is None:
             over_qq = _rank_finding("jacobian over QQ", rational_rank, "QQ", model, upper)
         else:  # in characteristic 0 the largest rank is the dimension
-            known = Bounds.exactly(rational_rank, by_minors.because)
-            over_qq = MethodValue("jacobian over QQ", known)
+            rank_over_qq = Bounds.exactly(rational_rank, by_minors.because)
+            over_qq = MethodValue("jacobian over QQ", rank_over_qq)
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
     modular = _rank_finding(f"jacobian mod {prime}", modular_rank, f"GF({prime})", model, upper)
@@ -431,8 +431,8 @@ def _rank_finding(method: str, rank: int, place: str, model: Model, upper: Bound
     """Return the dimension by a rank: proved if it attains ``upper``, else a lower bound; ``place``
     is the field over which the rank was computed, in words.
     """
-    known = compare_with_upper_bound(model, Bounds.at_least(rank, method), upper)
-    if known.exact is not None:
+    bounds = compare_with_upper_bound(model, Bounds.at_least(rank, method), upper)
+    if bounds.exact is not None:
         return MethodValue(method, Bounds.exactly(rank, "the rank attains an upper bound"))
     return MethodValue(method, Bounds.at_least(rank, f"rank at random points over {place}"))
 
@@ -460,12 +460,12 @@ def _by_lower_bounds(
         for lower in lower_bounds:
             by_method = replace(lower.known, because=lower.method)
             dimension = compare_with_upper_bound(model, by_method, upper).exact
-            known = lower.known
+            bounds = lower.known
             if dimension is not None:
-                known = Bounds.exactly(dimension, f"{lower.remark}; attains an upper bound")
+                bounds = Bounds.exactly(dimension, f"{lower.remark}; attains an upper bound")
             elif not upper.is_open:
-                known = Bounds.at_least(known.lower, f"{lower.remark}; below an upper bound")
-            values.append(MethodValue(lower.method, known))
+                bounds = Bounds.at_least(bounds.lower, f"{lower.remark}; below an upper bound")
+            values.append(MethodValue(lower.method, bounds))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         values.append(MethodValue("rank", Bounds(because=str(limit))))
     return values

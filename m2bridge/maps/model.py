@@ -274,8 +274,8 @@ class Model(ABC):
         """The ambient space in words, such as ``3 coordinates x, y, z``."""
         system = f"{self.coordinate_system} ".lstrip()
         names = self.coordinate_names()
-        shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
-        return f"{plural(len(names), f'{system}coordinate')} {shown}"
+        names_shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
+        return f"{plural(len(names), f'{system}coordinate')} {names_shown}"
 
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map cannot be taken over this field."""

@@ -208,8 +208,8 @@ def map_of(images: Mapping[Any, Any]) -> PolynomialMap:
     try:
         check_numbers_of_fields({name for text in texts for name in names_in(text)})
     except ConversionError as reason:  # whose advice is a field of ideals; maps are over QQ
-        readings = str(reason).partition(":")[0]
-        raise ConversionError(f"{readings}: {NAME_THE_PARAMETERS}") from None
+        ambiguity = str(reason).partition(":")[0]
+        raise ConversionError(f"{ambiguity}: {NAME_THE_PARAMETERS}") from None
     expressions = {}
     for name, value in images.items():
         expressions[name] = value

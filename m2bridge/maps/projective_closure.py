@@ -66,9 +66,9 @@ def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
 
 def _new_names(polynomial_map: PolynomialMap) -> list[str]:
     """Return two names, such as h and h1, that no parameter or coordinate of the map has."""
-    taken = {*polynomial_map.source.variables, *polynomial_map.coordinates}
+    old_names = {*polynomial_map.source.variables, *polynomial_map.coordinates}
     names = (f"h{number or ''}" for number in count())
-    return list(islice((name for name in names if name not in taken), 2))
+    return list(islice((name for name in names if name not in old_names), 2))
 
 
 def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> MultigradedMap | None:

@@ -99,8 +99,8 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
             raise InvalidCaseError("coordinates", reason)
     variables |= dict.fromkeys(name for name in names if name not in values)
     if len(variables) != 3:
-        left = f"leave {len(variables)} variables, and a surface is in three"
-        raise InvalidCaseError("coordinates", f"{left}: {first_names(tuple(variables))}")
+        reason = f"leave {len(variables)} variables, and a surface is in three"
+        raise InvalidCaseError("coordinates", f"{reason}: {first_names(tuple(variables))}")
     return tuple(variables)
 
 

@@ -70,7 +70,7 @@ def straighten_route(
     position.
     """
     other_nodes = [node for node in nodes if node not in (route[0], route[-1])]
-    remaining = [route[0]]
+    places = [route[0]]
     start = 0
     while start < len(route) - 1:
         end = len(route) - 1
@@ -79,9 +79,9 @@ def straighten_route(
             if _is_free(route[start], route[end], other_nodes, left, right):
                 break
             end -= 1
-        remaining.append(route[end])
+        places.append(route[end])
         start = end
-    return remaining
+    return places
 
 
 def _is_free(

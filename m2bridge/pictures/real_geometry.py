@@ -288,8 +288,8 @@ class _Branches:
         generators = [g.as_expr() for g in (*self.prime.generators, *more)]
         basis = groebner(generators, *order, order=lex).exprs
         # Elements of a lexicographic basis without the first variables generate the ideal.
-        kept = [element for element in basis if element.free_symbols.isdisjoint(eliminated)]
-        return to_flint(map(ring.from_expr, kept))
+        polynomials = [element for element in basis if element.free_symbols.isdisjoint(eliminated)]
+        return to_flint(map(ring.from_expr, polynomials))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
         """Return the real points over a point of the base, or all if there is no base, in

@@ -90,8 +90,8 @@ def are_hidden(
     frame = numpy.array(axes(elevation, azimuth)).T
     # Two triangles for each square, in an array by triangle, corner and coordinate.
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
-    seen = _SeenTriangles.of(triangles)
-    return [seen.hide(point) for point in numpy.array(points, dtype=float) @ frame]
+    visible = _SeenTriangles.of(triangles)
+    return [visible.hide(point) for point in numpy.array(points, dtype=float) @ frame]
 
 
 class _SeenTriangles(NamedTuple):
@@ -440,14 +440,14 @@ def equation_latex(equation: PolyElement) -> str:
 
 def surface_html(view: SurfaceResult) -> str:
     """The surface on a canvas, turned by the mouse or by keys; nothing is loaded from elsewhere."""
-    shown = scene(view)
-    parts = [*shown["surfaces"], *shown["lines"]]
+    scene_data = scene(view)
+    parts = [*scene_data["surfaces"], *scene_data["lines"]]
     # an entry for each name, colour and style, in the order in which they occur
     legend_entries = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
     values = {
         "title": view.model.title,
         "caption": f"{polynomial_text(view.equation)} = 0",
-        "scene": dumps(shown),
+        "scene": dumps(scene_data),
         "legend": list(legend_entries),
     }
     return page("surface", values)

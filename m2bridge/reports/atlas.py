@@ -77,9 +77,11 @@ class Entry:
         asked about, the first verdict on what was computed.
         """
         # the questions whose answers are no verdicts on statements
-        computed = (CLOSURE, EQUATIONS, POLAR)
-        stated = [row.verdict for row in self.rows if row.question not in computed]
-        verdicts = stated or [row.verdict for row in self.rows]
+        computed_questions = (CLOSURE, EQUATIONS, POLAR)
+        verdicts_on_statements = [
+            row.verdict for row in self.rows if row.question not in computed_questions
+        ]
+        verdicts = verdicts_on_statements or [row.verdict for row in self.rows]
         return min(verdicts, key=VERDICTS.index)
 
     @property
@@ -252,7 +254,7 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
         # missing[question] = why a value is not known that its certificate would have
-        missing = _reasons_by_question(case, rows, certificates.values())
+        reasons = _reasons_by_question(case, rows, certificates.values())
         generators: tuple[str, ...] = ()
         for certificate in certificates.values():
             if "generators" in certificate.evidence:
@@ -260,7 +262,7 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
                 break
         return Entry(
             case=case,
-            values=tuple(_value(name, certificates, missing) for name in VALUES),
+            values=tuple(_value(name, certificates, reasons) for name in VALUES),
             orbits=orbit_table(certificates),
             singular=singular_values(certificates),
             generators=generators,
@@ -307,7 +309,7 @@ def _reasons_by_question(
 
 
 def _value(
-    name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
+    name: str, certificates: Mapping[str, Certificate], reasons: Mapping[str, str]
 ) -> AtlasValue:
     """Return the value of this name, one of :data:`VALUES`, or the reason why there is none.
 
@@ -324,7 +326,7 @@ def _value(
         listed_values = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {listed_values}")
     if not values:
-        return AtlasValue(name, "", reason=missing[question])
+        return AtlasValue(name, "", reason=reasons[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
     source = min(about_closure or values)
     return AtlasValue(name=name, text=str(values[source]), source=source)
@@ -347,10 +349,10 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
     # A page may have been deleted while others were written: links to it would lead nowhere.
-    missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
-    if missing:
+    gaps = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
+    if gaps:
         raise FileNotFoundError(
-            f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
+            f"{len(gaps)} pages such as 'cases/{gaps[0]}' were deleted while others were made"
         )
     return target
 

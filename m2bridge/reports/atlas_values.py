@@ -120,11 +120,11 @@ def _generic_ed_degree(certificate: Certificate) -> int | None:
     Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
     algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
     """
-    stated: int | None = _stated("generic_ed_degree", certificate)
+    degree: int | None = _stated("generic_ed_degree", certificate)
     degrees = _polar_degrees(certificate)
-    if stated is None and degrees is not None:
+    if degree is None and degrees is not None:
         return sum(degrees)
-    return stated
+    return degree
 
 
 def _representations_text(parts: Iterable[Mapping[str, Any]]) -> str:

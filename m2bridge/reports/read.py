@@ -86,7 +86,7 @@ def collect(folder: Path) -> Report:
     details: list[Detail] = []
     tables: dict[Table, Table] = {}  # each table of orbits, to itself
     files: dict[str, str] = {}  # paths by the names without folders
-    asked: _RowsByQuestion = {}
+    planned_rows: _RowsByQuestion = {}
     plan_count = 0
     problems: list[Problem] = []
     unusable_plans = {}
@@ -97,7 +97,7 @@ def collect(folder: Path) -> Report:
         try:
             if name.endswith(PLAN_SUFFIX):
                 # a question is of the first plan with it
-                asked.update(_rows_of_plan(path, name) | asked)
+                planned_rows.update(_rows_of_plan(path, name) | planned_rows)
                 plan_count += 1
             elif name.endswith(SUFFIX):
                 rows = outcome_rows(read_json(text_of_file(path)), name)
@@ -116,13 +116,21 @@ def collect(folder: Path) -> Report:
                 unusable_plans[name] = str(reason)
     certified = {(row.case, row.question) for row in answered}
     other_outcomes = [row for row in unanswered if (row.case, row.question) not in certified]
-    missing = asked.keys() - certified - {(row.case, row.question) for row in unanswered}
-    all_rows = [*answered, *other_outcomes, *chain.from_iterable(asked[key] for key in missing)]
+    missing_questions = (
+        planned_rows.keys() - certified - {(row.case, row.question) for row in unanswered}
+    )
+    all_rows = [
+        *answered,
+        *other_outcomes,
+        *chain.from_iterable(planned_rows[key] for key in missing_questions),
+    ]
     plan = PlanComparison(
         plans=plan_count,
-        asked=len(asked),
-        missing=tuple(sorted(file_name(case.name, question) for case, question in missing)),
-        unplanned=len(certified - asked.keys()),
+        asked=len(planned_rows),
+        missing=tuple(
+            sorted(file_name(case.name, question) for case, question in missing_questions)
+        ),
+        unplanned=len(certified - planned_rows.keys()),
         unusable=unusable_plans,
     )
     details.sort(key=lambda detail: (detail.case.sort_key, detail.question))
@@ -141,14 +149,14 @@ _RowsByQuestion = dict[tuple[NamedCase, str], list[VerdictRow]]
 def _rows_of_plan(path: Path, file: str) -> _RowsByQuestion:
     """Return the rows of what a plan asks; nothing of a plan with a wrong case is used."""
     rows: _RowsByQuestion = {}
-    for asked in check_deadline_in(read_plan(path)):
+    for planned in check_deadline_in(read_plan(path)):
         try:
-            case = case_of(asked.family, asked.case)
-            statements = {key: question_of(case.family, key).names() for key in asked.questions}
+            case = case_of(planned.family, planned.case)
+            statements = {key: question_of(case.family, key).names() for key in planned.questions}
         except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
             raise CertificateError(f"a case that this release does not have: {error!r}") from None
-        if case.name != asked.name:
-            raise CertificateError(f"the name is {asked.name}, but the case is named {case.name}")
+        if case.name != planned.name:
+            raise CertificateError(f"the name is {planned.name}, but the case is named {case.name}")
         for key, names in statements.items():
             rows[case, key] = [
                 VerdictRow(

@@ -161,17 +161,17 @@ class VerdictsResult(Result):
 
     def proof(self) -> Proof:
         """Return whether each statement that applies is confirmed or refuted."""
-        undecided, decided = [], []
+        undecided_names, decided_names = [], []
         for verdict in self.verdicts:
             if verdict.decision == Decision.UNDECIDED:
-                undecided.append(verdict.name)
+                undecided_names.append(verdict.name)
             elif verdict.decision != Decision.NOT_APPLICABLE:
-                decided.append(verdict.name)
-        if undecided:
-            return Proof(False, f"undecided: {', '.join(undecided)}")
-        if not decided:
+                decided_names.append(verdict.name)
+        if undecided_names:
+            return Proof(False, f"undecided: {', '.join(undecided_names)}")
+        if not decided_names:
             return Proof(None, "no statement applies")
-        return Proof(True, f"decided: {', '.join(decided)}")
+        return Proof(True, f"decided: {', '.join(decided_names)}")
 
     def __repr__(self) -> str:
         return in_brackets(self, "refuted", "undecided", "is_proved")

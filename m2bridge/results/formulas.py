@@ -188,8 +188,8 @@ def _binomials(text: str) -> str:
     text_before = text[: call.start]
     text_after = _binomials(text[call.end + 1 :])
     if len(call.commas) != 1:
-        inside = _binomials(text[call.first : call.end])
-        return f"{text_before}C({inside}){text_after}"
+        arguments = _binomials(text[call.first : call.end])
+        return f"{text_before}C({arguments}){text_after}"
     (comma,) = call.commas
     upper = _binomials(text[call.first : comma].strip())
     lower = _binomials(text[comma + 1 : call.end].strip())

@@ -38,12 +38,12 @@ def visible(text: str) -> str:
     """
     if text.isprintable():  # most texts are, and some have megabytes
         return text
-    shown = []
+    characters = []
     for character in text:
         if not character.isprintable():
             character = character.encode("unicode_escape").decode()
-        shown.append(character)
-    return "".join(shown)
+        characters.append(character)
+    return "".join(characters)
 
 
 def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
@@ -94,8 +94,8 @@ MAX_REPR_CHARS = 200
 
 def in_brackets(value: object, *names: str) -> str:
     """Return the ``repr`` of a value on one line: its class, and its attributes of these names."""
-    shown = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
-    return shortened(line(f"<{type(value).__name__} {shown}>"), MAX_REPR_CHARS)
+    attributes = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
+    return shortened(line(f"<{type(value).__name__} {attributes}>"), MAX_REPR_CHARS)
 
 
 def shortened(text: str, most: int = 600) -> str:
@@ -114,9 +114,9 @@ def split_terms(text: str, width: int) -> tuple[str, str]:
     if len(text) <= width:
         return text, ""
     # Signs in brackets belong to a coefficient, as in (a + 1)*x.
-    outside = _with_dots_for_brackets(text)
-    end = max(outside.rfind(" + ", 0, width), outside.rfind(" - ", 0, width))
-    terms = 1 + outside.count(" + ") + outside.count(" - ")
+    without_brackets = _with_dots_for_brackets(text)
+    end = max(without_brackets.rfind(" + ", 0, width), without_brackets.rfind(" - ", 0, width))
+    terms = 1 + without_brackets.count(" + ") + without_brackets.count(" - ")
     # −1 says that no sign is within the width: the first term is too long, and no term is shown.
     return text[: max(end, 0)], f"({plural(terms, 'term')})"
 
@@ -327,13 +327,13 @@ class Polynomials:
         """Return a line for each of the first ``most`` polynomials, shortened, and how many more
         there are; ``None`` means all, in full.
         """
-        written = self.first(most)
+        texts = self.first(most)
         lines = _heading(self.caption)
-        for text in written:
+        for text in texts:
             if most is not None:
                 text = first_terms(text, MAX_POLYNOMIAL_CHARS)
             lines.append(f"    {text}")
-        left_out = self.number - len(written)
+        left_out = self.number - len(texts)
         if left_out > 0:
             lines.append(f"    … and {left_out} more (--all or --json shows all of them)")
         return "\n".join(lines)
@@ -403,6 +403,6 @@ class Sheet:
 
     def text(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
         """Return text with at most ``most`` polynomials of each ideal; ``None`` means all."""
-        written = [self.title, *(block.text(most) for block in self.blocks)]
+        parts = [self.title, *(block.text(most) for block in self.blocks)]
         # Names from files may contain characters that control a terminal.
-        return visible_lines("\n".join(part for part in written if part))
+        return visible_lines("\n".join(part for part in parts if part))

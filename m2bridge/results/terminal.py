@@ -183,12 +183,12 @@ def _widened(word_widths: Sequence[int], line_widths: Sequence[int], spare: int)
 
     Columns that lack least are completed first, so that as few as possible are wrapped.
     """
-    missing = []
+    shortages = []
     for line_width, word_width in zip(line_widths, word_widths, strict=True):
-        missing.append(line_width - word_width)
+        shortages.append(line_width - word_width)
     widths = list(word_widths)
-    for place in sorted(range(len(widths)), key=missing.__getitem__):
-        extra_columns = min(spare, missing[place])
+    for place in sorted(range(len(widths)), key=shortages.__getitem__):
+        extra_columns = min(spare, shortages[place])
         widths[place] += extra_columns
         spare -= extra_columns
     return widths

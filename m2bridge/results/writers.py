@@ -97,7 +97,7 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     yield r"\begin{flushleft}"
     if block.caption:
         yield rf"{latex(block.caption)}\\*"
-    written = 0
+    count = 0
     for number, text in enumerate(block.first(most), 1):
         number_of_terms = ""
         if most is not None:
@@ -107,9 +107,9 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
             formula = rf"{formula} + \cdots" if formula else r"\cdots"
         line = rf"$f_{{{number}}} = {formula}$ {latex(number_of_terms)}"
         yield rf"{line.rstrip()}\\"
-        written = number
-    if block.number > written:
-        yield rf"\ldots{{}} and {block.number - written} more\\"
+        count = number
+    if block.number > count:
+        yield rf"\ldots{{}} and {block.number - count} more\\"
     yield r"\end{flushleft}"
 
 
@@ -205,8 +205,8 @@ def _table(
 
 def header_latex(header: str) -> str:
     """Return the header of a column in LaTeX; a short one stays on one line."""
-    written = latex(header)
-    return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
+    text = latex(header)
+    return rf"\mbox{{{text}}}" if len(header) <= SHORT_HEADER else text
 
 
 def _value_latex(value: object) -> str:

@@ -308,18 +308,18 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     all_statements = tuple(statements)
     if name == ALL_STATEMENTS:
         return sharing_one_observation(all_statements)
-    chosen = []
+    named = []
     spelled = _plain_name(name)
     for statement in all_statements:
         own_names = (statement.key, statement.key + statement.part, *statement.follows_from)
         if spelled in map(_plain_name, own_names):
-            chosen.append(statement)
-    if not chosen:
+            named.append(statement)
+    if not named:
         # each key once
         keys = dict.fromkeys(statement.key for statement in all_statements)
         key_list = ", ".join((*keys, ALL_STATEMENTS))
         raise InvalidCaseError("statement", f"'{name:.60}' is not one of {key_list}")
-    return tuple(chosen)
+    return tuple(named)
 
 
 _SPELLED = re.compile(

@@ -84,8 +84,8 @@ def defined_names(code: str) -> set[str]:
     names = set(_ASSIGNED.findall(bare))
     for listed in _ASSIGNED_TOGETHER.findall(bare):  # as in (a, b) = (1, 2)
         names |= set(_NAME.findall(listed))
-    for inside in _BRACKETS.findall(bare):
-        for part in inside.split(","):
+    for content in _BRACKETS.findall(bare):
+        for part in content.split(","):
             # of a range such as y_1..y_3 this is the name y
             variable = _VARIABLE.match(part.strip())
             is_option = "=>" in part  # as in MonomialOrder => Lex
@@ -195,10 +195,12 @@ class Evaluator(Conversation):
         """Return the value of the last statement, what was printed, and the time; ``timeout``, in
         seconds, is one more limit beside the limits of the process and the computation.
         """
-        given = bindings_of(inputs)  # code that runs first
+        bindings = bindings_of(inputs)  # code that runs first
         try:
             # output: the value becomes ``oo``, as at the prompt
-            fields, transcript = self.answer(code, form, file, given, output=True, timeout=timeout)
+            fields, transcript = self.answer(
+                code, form, file, bindings, output=True, timeout=timeout
+            )
         except ScriptError as error:
             # the code may use a symbol that was forgotten after an earlier call
             if self._forgets_symbols:
@@ -214,19 +216,19 @@ class Evaluator(Conversation):
         """Return advice, on a line of its own, for code with a symbol that only an earlier call has
         defined; it is empty if there is none.
         """
-        used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
+        names = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
         own = defined_names(code).union(inputs)
-        missing = [name for name in used if name in self._forgotten and name not in own]
-        if not missing:
+        forgotten = [name for name in names if name in self._forgotten and name not in own]
+        if not forgotten:
             return ""
         return (
-            f"\n'{missing[0]}' was defined in an earlier call, and value() and evaluate() forget"
+            f"\n'{forgotten[0]}' was defined in an earlier call, and value() and evaluate() forget"
             " symbols: with m2.workspace() as work: work.value(…) keeps them"
         )
 
-    def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
+    def show(self, code: str, file: str, bindings: str = "", *, timeout: float | None) -> Display:
         """Return the value of the last statement, also as the text that Macaulay2 writes for it."""
-        fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
+        fields, transcript = self.answer(code, "text", file, bindings, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
         return Display(
             value=fields.get("value"),
@@ -240,14 +242,15 @@ class Evaluator(Conversation):
         code: str,
         form: str = "",
         file: str = "",
-        given: str = "",
+        bindings: str = "",
         *,
         output: bool = False,
         timeout: float | None = None,
     ) -> EmittedFields:
         """Run code to its end; return the fields that it emits, undecoded, and the transcript. With
-        ``output`` the value becomes ``oo``, as at the prompt, where symbols are kept. An error in
-        ``given`` is a ConversionError, a record that does not follow the wire format a ParseError.
+        ``output`` the value becomes ``oo``, as at the prompt, where symbols are kept. Raises
+        ConversionError for an error in ``bindings``, ParseError for a record that does not follow
+        the wire format.
         """
         if not isinstance(code, str):
             raise InvalidCaseError(
@@ -260,10 +263,12 @@ class Evaluator(Conversation):
         source = Source(file, code)
         if is_silent(code):
             form = ""
-        # whether symbols are forgotten, whether there is a file with ``given``, and ``output``
-        flags = [self._forgets_symbols, bool(given), output and not self._forgets_symbols]
+        # whether symbols are forgotten, whether there is a file with ``bindings``, and ``output``
+        flags = [self._forgets_symbols, bool(bindings), output and not self._forgets_symbols]
         arguments = [quoted(form), *(str(flag).lower() for flag in flags)]
-        transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
+        transcript = self.request(
+            "mbEvaluate", source, arguments, bindings=bindings, timeout=timeout
+        )
         return EmittedFields(fields_of(transcript.records), transcript)
 
 

@@ -216,7 +216,7 @@ class Workspace:
             name,
             value_form(references),
             file=f"the symbol {name}",
-            given=f'mbEmit("defined", {_definedness_test(name)})\n',
+            bindings=f'mbEmit("defined", {_definedness_test(name)})\n',
         )
         if not value_of(fields, "defined"):
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
@@ -277,8 +277,8 @@ class Workspace:
 
     def _query(self, expression: str) -> Any:
         """Return the value of a Macaulay2 expression, which may use functions of ``m2scripts``."""
-        # in ``given`` the functions of m2scripts, such as mbEmit, can be called
-        fields, _ = self._process.answer(code="", given=f'mbEmit("value", {expression})\n')
+        # in ``bindings`` the functions of m2scripts, such as mbEmit, can be called
+        fields, _ = self._process.answer(code="", bindings=f'mbEmit("value", {expression})\n')
         return value_of(fields)
 
     def _begin(self) -> None:

@@ -372,11 +372,11 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
     """
     if type_count(sizes) > MAX_TYPES:
         return None
-    stated = []
+    singular = []
     for e, P in types_of_zeros(sizes):
         filters_with_zeros = sum(e_i > 0 for e_i in e)
-        stated.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
-    return stated
+        singular.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
+    return singular
 
 
 # The predictions that are no formula, by the key of the statement.
@@ -457,14 +457,14 @@ def expected(certificate: Certificate) -> Content:
     for words in listed:
         predict = PREDICTED.get(question)
         predicted = predict(sizes) if predict else WORDS.predicted(words, named)
-        seen = observed
+        observation = observed
         if question == "dimension" and dimension is None:
-            seen = excluding_bound(certificate, words, predicted, lower, upper)
+            observation = excluding_bound(certificate, words, predicted, lower, upper)
         verdict = global_verdict(
             words,
             hypothesis=next(iter(WORDS.failing(words.assumes, named)), None),
             predicted=predicted,
-            observed=seen,
+            observed=observation,
         )
         verdicts.append(verdict)
     return statements(WORDS, listed, verdicts, evidence)

@@ -155,19 +155,19 @@ def observe(
     # no limit but the limit of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
         rank = rank_result(network)
-        wanted = BY_ENGINE & set(observables)
-        if not wanted or network.degree == 1:
+        by_engine = BY_ENGINE & set(observables)
+        if not by_engine or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
         # further fields of the observation, {name: value}, or why they are missing
         fields: dict[str, Any] = {}
         try:
-            types = types_for(network, wanted)
+            types = types_for(network, by_engine)
             lengths = fibre_lengths(network, types)
             fields = {"engine_version": current().version}
-            if "degree" in wanted:
+            if "degree" in by_engine:
                 # filters without zeros are of the first type
                 fields |= {"source_degree": source_degree(network), "general_fibre": lengths[0]}
-            if not ABOUT_FIBRES.isdisjoint(wanted):
+            if not ABOUT_FIBRES.isdisjoint(by_engine):
                 fields |= {"zero_types": types, "fibre_lengths": lengths}
         except TooLargeError as reason:
             if certified:

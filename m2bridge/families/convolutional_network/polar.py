@@ -36,8 +36,8 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
             f" {MAX_POLAR_DIMENSION}: take smaller filters"
         )
     lemmas = tuple(WORDS.lemmas[name] for name in ("projection", "polar"))
-    known = "by the theorem, from Chern classes of a product of projective spaces"
-    return PolarData(degrees=polar_degrees(network), known=known, rests_on=lemmas)
+    method = "by the theorem, from Chern classes of a product of projective spaces"
+    return PolarData(degrees=polar_degrees(network), known=method, rests_on=lemmas)
 
 
 def polar_degrees(network: FilterSizes) -> tuple[int, ...]:

@@ -49,11 +49,11 @@ class ZeroType:
         The first filters have as many zeros in front as possible: for ``zeros`` (2, 1) and
         ``leading`` 1 the result is ((1, 1), (0, 1)).
         """
-        remaining = self.leading
+        zeros_left = self.leading
         places = []
         for count in self.zeros:
-            before = min(count, remaining)
-            remaining -= before
+            before = min(count, zeros_left)
+            zeros_left -= before
             places.append((before, count - before))
         return tuple(places)
 

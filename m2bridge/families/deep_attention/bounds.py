@@ -386,9 +386,9 @@ def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
     weights_over = partial(NetworkWeights.read, network, parameters)
-    found = rank_by_series(network, weights_over, upper)
-    reason = f"rank of {found.orders} orders of the differential"
-    dimension = Bounds.at_least(found.rank, reason)
+    by_series = rank_by_series(network, weights_over, upper)
+    reason = f"rank of {by_series.orders} orders of the differential"
+    dimension = Bounds.at_least(by_series.rank, reason)
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 

@@ -243,9 +243,11 @@ def _draw_panel(
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
     panel.plot(deltas, list(map(expected, dimensions)), **dashed, label=f"expected ({formula})")
     results = list(zip(deltas, dimensions, strict=True))
-    proved = [(delta, result) for delta, result in results if result.status == "proved"]
+    proved_points = [(delta, result) for delta, result in results if result.status == "proved"]
     bounds = [(delta, result) for delta, result in results if result.status != "proved"]
-    _plot_points(panel, proved, color=colour, markerfacecolor=colour, label="proved dimension")
+    _plot_points(
+        panel, proved_points, color=colour, markerfacecolor=colour, label="proved dimension"
+    )
     _plot_points(panel, bounds, color=colour, markerfacecolor="white", label="lower bound")
     # more numbers would overlap
     if len(results) <= MAX_LABELS:

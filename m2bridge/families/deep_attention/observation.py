@@ -122,8 +122,8 @@ class ComputedValue:
         """The value in words, with its method."""
         if self.known is None:
             return f"not decided: {self.method}"
-        proved = " (proved)" if self.proved else ""
-        return f"{value_text(self.known)}{proved}: {self.method}"
+        remark = " (proved)" if self.proved else ""
+        return f"{value_text(self.known)}{remark}: {self.method}"
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``; a value that is not known becomes ``null``."""
@@ -246,17 +246,17 @@ def observe_part(
     """
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
-    wanted = [name for name in OBSERVERS if name in observables]
+    names = [name for name in OBSERVERS if name in observables]
     if certified:
-        wanted = [name for name in wanted if can_be_certified(network, name)]
-        if not wanted:
+        names = [name for name in names if can_be_certified(network, name)]
+        if not names:
             return None
     findings: dict[str, ComputedValue] = {}
     unfinished = ""
     computation = Computation(network, certified)
     # no limit but the limit of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
-        for name in wanted:
+        for name in names:
             try:
                 findings[name] = OBSERVERS[name](computation)
             except (MethodUnavailableError, TooLargeError) as reason:

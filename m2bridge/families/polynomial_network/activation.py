@@ -59,12 +59,12 @@ _SIGNED_TERM = re.compile(
 def read_activation(text: str) -> tuple[int, ...]:
     """Return the coefficients a_0, a_1, … of a polynomial in x; or ValueError."""
     # both spellings of a power are accepted
-    written = text.replace("**", "^").replace(" ", "")
+    polynomial = text.replace("**", "^").replace(" ", "")
     # without the space between two digits they would be one number
-    if _DIGITS_APART.search(text) or not _POLYNOMIAL.fullmatch(written):
+    if _DIGITS_APART.search(text) or not _POLYNOMIAL.fullmatch(polynomial):
         raise ValueError(f"'{text:.60}' is not a polynomial such as x^2 + 3*x - 1")
     coefficients: dict[int, int] = {}
-    for sign, number, variable, power in _SIGNED_TERM.findall(written):
+    for sign, number, variable, power in _SIGNED_TERM.findall(polynomial):
         # x is x^1, and x^2 is 1*x^2; a number alone has the exponent 0
         exponent = int(power or 1) if variable else 0
         coefficient = int(number or 1) * (-1 if sign == "-" else 1)
@@ -101,11 +101,11 @@ def checked_activation(values: object) -> tuple[int, ...]:
 def _integer_coefficients(values: object) -> list[int]:
     """Return values as a list of integers up to MAX_ABSOLUTE_COEFFICIENT, or InvalidCaseError."""
     # A mapping from exponents would yield its keys, and a set has no order.
-    wanted = "a polynomial in x, or the list of its coefficients a_0, a_1, …"
+    requirement = "a polynomial in x, or the list of its coefficients a_0, a_1, …"
     if isinstance(values, Mapping | Set):
-        raise InvalidCaseError("activation", f"must be {wanted}, not {values!r:.60}")
+        raise InvalidCaseError("activation", f"must be {requirement}, not {values!r:.60}")
     coefficients = []
-    for value in elements("activation", values, wanted):
+    for value in elements("activation", values, requirement):
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
         coefficient = int(value)  # integers of SymPy and NumPy too
@@ -254,10 +254,10 @@ class ActivatedNetwork(PolynomialNetwork):
             coefficients = self.function_degree
         else:
             coefficients = self.coordinate_count
-        expected = min(weights, coefficients)
+        dimension = min(weights, coefficients)
         source = "weights and coefficients (docs/polynomial-networks.md)"
         assumes = "assumes that generic functions have finitely many preimages"
-        return (Expectation(expected, source, assumes=assumes),)
+        return (Expectation(dimension, source, assumes=assumes),)
 
     def activated(self, z: Sequence[int], prime: int) -> tuple[list[int], list[int]]:
         """Return the values and the slopes of σ at the entries of z modulo a prime.

@@ -403,8 +403,8 @@ class ExpectedDimension:
 
     def __call__(self, network: PolynomialNetwork) -> int | None:
         """Return it; ``None`` for an activation that is not a power."""
-        expected: int | None = WORDS.predicted(self.words, CaseNumbers(network, NUMBERS))
-        return expected
+        dimension: int | None = WORDS.predicted(self.words, CaseNumbers(network, NUMBERS))
+        return dimension
 
 
 expected_dimension = ExpectedDimension(WORDS.words("expected-dimension", ""))

@@ -334,10 +334,10 @@ def _examples(words: Words) -> tuple[Json | None, list[Json]]:
         hypothesis = failing[0].split(";")[0] if failing else ""
         if len(failing) > 1 or hypothesis in examples:
             continue
-        computed, _ = observe(network, words.observable)
-        if computed != dimension:
-            raise ContradictionError(f"{network.key}: {computed} by ranks, bounded by {dimension}")
-        example = {"network": network.key, "computed": computed, "stated": stated}
+        by_ranks, _ = observe(network, words.observable)
+        if by_ranks != dimension:
+            raise ContradictionError(f"{network.key}: {by_ranks} by ranks, bounded by {dimension}")
+        example = {"network": network.key, "computed": by_ranks, "stated": stated}
         if not failing:
             return example, []
         examples[hypothesis] = {"hypothesis": failing[0]} | example

@@ -252,7 +252,7 @@ def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example 
 
 def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, ...]:
     """Return for each hypothesis the first small network which shows that it is needed."""
-    outside: dict[str, Example] = {}
+    examples: dict[str, Example] = {}
     for network in _networks(prediction):
         failing_hypotheses = failing(statement, network)
         if len(failing_hypotheses) != 1:
@@ -260,12 +260,12 @@ def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, 
         (hypothesis,) = failing_hypotheses
         # After the semicolon are the numbers of this network.
         without_numbers = hypothesis.partition(";")[0]
-        if without_numbers in outside:
+        if without_numbers in examples:
             continue
         example = _example(network, prediction.counts, stated=statement.predict(network))
         if example is not None:
-            outside[without_numbers] = Example(hypothesis=hypothesis, **example)
-    return tuple(outside.values())
+            examples[without_numbers] = Example(hypothesis=hypothesis, **example)
+    return tuple(examples.values())
 
 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
