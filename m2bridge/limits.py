@@ -436,7 +436,7 @@ def importing() -> Iterator[None]:
     checked before each module instead, unless :func:`load_wholly` was called. Imported modules stay
     alive, so collecting them only costs time.
     """
-    before = signal.pthread_sigmask(
+    mask = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
     )
     if not _imports_without_limit:
@@ -452,7 +452,7 @@ def importing() -> Iterator[None]:
     finally:
         if _DeadlineFinder in sys.meta_path:
             sys.meta_path.remove(_DeadlineFinder)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def imported(name: str) -> ModuleType:

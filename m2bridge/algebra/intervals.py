@@ -78,9 +78,9 @@ def digits_text(side: CoordinateSide, most_digits: int) -> str:
         lower, upper = _rounded(low, Context(prec=digits)), _rounded(high, Context(prec=digits))
         if lower == upper:
             return _decimal_text(lower, digits)
-    below = _rounded(low, Context(prec=2, rounding=ROUND_FLOOR))
-    above = _rounded(high, Context(prec=2, rounding=ROUND_CEILING))
-    return f"from {_decimal_text(below, 2)} to {_decimal_text(above, 2)}"
+    lower = _rounded(low, Context(prec=2, rounding=ROUND_FLOOR))
+    upper = _rounded(high, Context(prec=2, rounding=ROUND_CEILING))
+    return f"from {_decimal_text(lower, 2)} to {_decimal_text(upper, 2)}"
 
 
 def rounded_up_text(number: Fraction) -> str:

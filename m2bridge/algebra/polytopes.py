@@ -123,7 +123,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
         if _span_a_face(rays, i, j):
             # The combination of both forms, with positive coefficients, that is zero on the vector.
             pairs = zip(form_above, form_below, strict=True)
-            new_form = [values[i] * below - values[j] * above for above, below in pairs]
+            new_form = [values[i] * second - values[j] * first for first, second in pairs]
             new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
 

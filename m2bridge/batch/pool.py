@@ -337,11 +337,11 @@ def block_interrupts(*more: signal.Signals) -> Iterator[None]:
     them.
     """
     resource_tracker.ensure_running()  # its start in the block would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextmanager

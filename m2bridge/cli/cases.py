@@ -58,8 +58,8 @@ def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> C
             possible = words(ctx.params.get("family") or DEFAULT_FAMILY)
         except InvalidCaseError:  # there is no such family
             return []
-        before = complete_words + last_separator
-        return [CompletionItem(before + word) for word in possible if word.startswith(beginning)]
+        prefix = complete_words + last_separator
+        return [CompletionItem(prefix + word) for word in possible if word.startswith(beginning)]
 
     return complete
 

@@ -206,16 +206,16 @@ def matching_paths(pattern: str) -> Iterator[str]:
 
     ``**`` stands for any folders but links to folders, of which two may lead anywhere without end.
     """
-    before, is_recursive, after = _parts_around_stars(pattern)
+    head, is_recursive, tail = _parts_around_stars(pattern)
     if not is_recursive:
         yield from iglob(pattern)
         return
-    for top in iglob(before) if before else [""]:
+    for top in iglob(head) if head else [""]:
         for parent, folders, _ in check_deadline_in(os.walk(top or os.curdir)):
             folders[:] = [name for name in folders if not name.startswith(".")]  # hidden ones
             place = parent if top else os.path.relpath(parent)
             prefix = "" if place == os.curdir else os.path.join(escape(place), "")
-            yield from matching_paths(prefix + after)
+            yield from matching_paths(prefix + tail)
 
 
 def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
@@ -224,10 +224,10 @@ def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
     if "**" not in parts:
         return pattern, False, ""
     place = parts.index("**")
-    before, after = "/".join(parts[:place]), "/".join(parts[place + 1 :] or ["*"])
-    if place == 1 and not before:  # as in /**/x
-        before = "/"
-    return before, True, after
+    head, tail = "/".join(parts[:place]), "/".join(parts[place + 1 :] or ["*"])
+    if place == 1 and not head:  # as in /**/x
+        head = "/"
+    return head, True, tail
 
 
 def _print(text: str) -> None:

@@ -113,17 +113,17 @@ def _open_closed_descriptors() -> None:
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 
-def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
-    """Return a raw stream that never raises, and a text stream on it in place of ``before``, with
+def _replacement_stream(descriptor: int, stream: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
+    """Return a raw stream that never raises, and a text stream on it in place of ``stream``, with
     its encoding, where characters that it lacks are escaped.
     """
     encoding = "utf-8"
-    if before is not None:
+    if stream is not None:
         from contextlib import suppress
 
-        encoding = before.encoding
+        encoding = stream.encoding
         with suppress(OSError):
-            before.flush()  # what was written before comes first, if it can be written
+            stream.flush()  # what was written before comes first, if it can be written
     raw = NonRaisingStream(descriptor, "w", closefd=False)
     by_line = descriptor == 2 or raw.isatty()  # else results are written in large blocks
     buffer = io.BufferedWriter(raw)

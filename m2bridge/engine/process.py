@@ -113,14 +113,14 @@ class Process:
             seconds = max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
             # expect returns the index of what occurred first
             match = awaited[self._terminal.expect(awaited, timeout=seconds)]
-            before = _text(self._terminal.before)
+            output = _text(self._terminal.before)
             if match is pattern:
-                return before, _text(self._terminal.match.group(1))
+                return output, _text(self._terminal.match.group(1))
             if match is EOF:
-                raise Ended(before)
+                raise Ended(output)
             # else only one wait is over, which is shorter than a long limit
             if time.monotonic() >= deadline:
-                raise Overdue(before)
+                raise Overdue(output)
 
     def stop(self) -> None:
         """Only kill the process; another thread, which waits for its answer, does the rest."""

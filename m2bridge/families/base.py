@@ -63,7 +63,7 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
     """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, each once, sorted."""
     numbers: set[int] = set()
     for part in text.split(","):
-        numbers.update(_range(option, part, before=len(numbers)))
+        numbers.update(_range(option, part, count_before=len(numbers)))
     return tuple(sorted(numbers))
 
 
@@ -75,8 +75,10 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
     return product(*entries)
 
 
-def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the range that ``3`` or ``1..4`` means, after ``before`` numbers of other ranges."""
+def _range(option: str, part: str, count_before: int = 0) -> range:
+    """Return the range that ``3`` or ``1..4`` means, after ``count_before`` numbers of other
+    ranges.
+    """
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -88,7 +90,7 @@ def _range(option: str, part: str, before: int = 0) -> range:
     first, last = int(match[1]), int(match[2] or match[1])
     if first < 1 or last < first:
         raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
-    if before + last - first >= MAX_RANGE_VALUES:
+    if count_before + last - first >= MAX_RANGE_VALUES:
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' has more than {MAX_RANGE_VALUES} numbers"
         )

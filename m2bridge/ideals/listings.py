@@ -265,13 +265,13 @@ def _check_commas_between_digits(body: str) -> None:
     for place in _places_of_commas(body):
         part = body[begin:place]
         begin = place + 1
-        before = part.rstrip("0123456789.")
-        number = part.removeprefix(before)
+        head = part.rstrip("0123456789.")
+        number = part.removeprefix(head)
         digits = _DIGITS.match(body, begin)
         if not digits or not number.strip("."):
             continue
-        is_index = before[-1:].isalnum() or before.endswith(("_", "'"))
-        is_exponent = before.rstrip().endswith(("^", "**"))
+        is_index = head[-1:].isalnum() or head.endswith(("_", "'"))
+        is_exponent = head.rstrip().endswith(("^", "**"))
         if is_index or is_exponent:
             continue
         joined = f"{number},{digits[0]}"

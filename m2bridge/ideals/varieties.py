@@ -176,7 +176,7 @@ def most_minors(minors: Minors) -> str:
 def _sort_components(
     ideal: SomeIdeal, primes: Iterable[MeasuredPrime]
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
-    """The components with these primes, as ideals of the class of ``ideal``, large dimensions first."""
+    """The components with these primes, as ideals like ``ideal``, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
         tidied = _tidy_in_class_of(ideal, prime)

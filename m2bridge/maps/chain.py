@@ -412,11 +412,11 @@ class Chain(DifferentiableModel):
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
         # Outputs become inputs by position, so that only their numbers have to agree.
-        for number, (before, after) in enumerate(pairwise(self.layers), 2):
-            if len(before.outputs) != len(after.inputs):
+        for number, (layer, next_layer) in enumerate(pairwise(self.layers), 2):
+            if len(layer.outputs) != len(next_layer.inputs):
                 raise ConversionError(
-                    f"layer {number} has {plural(len(after.inputs), 'input')}, but layer"
-                    f" {number - 1} has {plural(len(before.outputs), 'output')}"
+                    f"layer {number} has {plural(len(next_layer.inputs), 'input')}, but layer"
+                    f" {number - 1} has {plural(len(layer.outputs), 'output')}"
                 )
         # A parameter that two layers share would be one parameter of the map, which is not meant.
         names: set[str] = set()

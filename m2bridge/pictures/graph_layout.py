@@ -137,9 +137,9 @@ def _slopes_at_places(route: Sequence[NodePosition]) -> list[float]:
     for (x0, y0), (x1, y1) in itertools.pairwise(route):
         slopes_of_lines.append((x1 - x0) / (y1 - y0))
     slopes = [slopes_of_lines[0]]
-    for before, after in itertools.pairwise(slopes_of_lines):
-        have_one_sign = before * after > 0
-        slopes.append(2 * before * after / (before + after) if have_one_sign else 0.0)
+    for slope, next_slope in itertools.pairwise(slopes_of_lines):
+        have_one_sign = slope * next_slope > 0
+        slopes.append(2 * slope * next_slope / (slope + next_slope) if have_one_sign else 0.0)
     slopes.append(slopes_of_lines[-1])
     return slopes
 
@@ -197,14 +197,14 @@ def _centre_rows(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
     return places
 
 
-def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
+def _crossings(rows: Sequence[Sequence[Hashable]], lower_neighbours: Neighbours) -> int:
     """The number of pairs of edges, between one row and the one below, that cross."""
     places = _centre_rows(rows)
     count = 0
     for row in rows:
         ends = []  # for each edge the places of its upper and of its lower end
         for item in row:
-            ends += [(places[item], places[other]) for other in below.get(item, ())]
+            ends += [(places[item], places[other]) for other in lower_neighbours.get(item, ())]
         for (high, low), (other_high, other_low) in itertools.combinations(ends, 2):
             # Two edges cross if one is to the left at its upper end, and to the right at its lower.
             if (high - other_high) * (low - other_low) < 0:

@@ -344,8 +344,10 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     entries_after = [*atlas.entries[1:], None]
     # Without entries the other two lists still have their None, and there are no triples.
     triples = zip(entries_before, atlas.entries, entries_after, strict=False)
-    for before, entry, after in check_deadline_in(triples):
-        write_aside(_case_page(entry, before, after, documentation), cases / entry.file)
+    for previous_entry, entry, next_entry in check_deadline_in(triples):
+        write_aside(
+            _case_page(entry, previous_entry, next_entry, documentation), cases / entry.file
+        )
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
     # A page may have been deleted while others were written: links to it would lead nowhere.
@@ -374,15 +376,17 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     return cases
 
 
-def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
+def _case_page(
+    entry: Entry, previous_entry: Entry | None, next_entry: Entry | None, documentation: str
+) -> str:
     """Return the HTML of the page of a case, with links to the pages before and after it."""
     # ``legend`` says what the numbers of an orbit are, ``marks`` has the sign of each verdict, and
     # at most ``most`` generators are shown
     values = {
         "entry": entry,
         "paper": paper_of(entry.rows),
-        "before": before,
-        "after": after,
+        "before": previous_entry,
+        "after": next_entry,
         "legend": family(entry.case.family).orbits,
         "marks": MARKS,
         "most": 200,  # a page stays readable; the certificate has all

@@ -169,7 +169,7 @@ def source_degree(sizes: Sizes, degree: int) -> int:
         values.append(form_count)
     # one difference after the other, until only the last is left
     while len(values) > 1:
-        values = [after - before for before, after in pairwise(values)]
+        values = [next_value - value for value, next_value in pairwise(values)]
     return values[0]
 
 

@@ -289,13 +289,13 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
 def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     """Return filters of this type of zeros, with small integers between the zeros."""
     filters = []
-    for i, (before, behind) in enumerate(zeros.placed(), 1):
+    for i, (leading, trailing) in enumerate(zeros.placed(), 1):
         # of the core, the entries between the zeros
-        size = network.filters[i - 1] - before - behind
+        size = network.filters[i - 1] - leading - trailing
         # Numbers from ±1, …, ±7 that look random, as the fibre over the function of special ones
         # may be longer. None is 0, so that there are no further zeros at the ends.
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
-        filters.append([0] * before + core + [0] * behind)
+        filters.append([0] * leading + core + [0] * trailing)
     return filters
 
 

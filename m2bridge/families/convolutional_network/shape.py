@@ -52,9 +52,9 @@ class ZeroType:
         zeros_left = self.leading
         places = []
         for count in self.zeros:
-            before = min(count, zeros_left)
-            zeros_left -= before
-            places.append((before, count - before))
+            leading = min(count, zeros_left)
+            zeros_left -= leading
+            places.append((leading, count - leading))
         return tuple(places)
 
 

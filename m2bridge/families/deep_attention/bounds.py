@@ -190,7 +190,7 @@ def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
     # the generic ranks of the value matrices
-    betas = [min(d, after) for d, after, _ in network.layer_sizes]
+    betas = [min(d, outputs) for d, outputs, _ in network.layer_sizes]
     if not are_separate(network, betas):
         return None
     dimension = bound_by_ranks(network, betas).value

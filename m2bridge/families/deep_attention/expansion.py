@@ -113,14 +113,14 @@ def _product_count(network: NetworkSizes) -> int:
     n = network.widths[0]
     terms_of_Q = 1
     products = 0
-    for layer, (d, after, a) in enumerate(network.layer_sizes):
+    for layer, (d, outputs, a) in enumerate(network.layer_sizes):
         # each entry of Q has about as many terms; in the first layer Q = 1, and an entry of V S A
         # is a sum over two indices
         summands = d**2 if layer == 0 else d**3 * n**2 * terms_of_Q**3
         terms_of_A = a if a < d else 1
         new_terms = network.heads * summands * terms_of_A
-        # the new Q has ``after`` × n entries
-        products += new_terms * after * n
+        # the new Q has ``outputs`` × n entries
+        products += new_terms * outputs * n
         # a skip connection adds the terms of Q itself
         terms_of_Q = new_terms + terms_of_Q if network.skip else new_terms
     return products

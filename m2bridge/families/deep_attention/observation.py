@@ -501,8 +501,8 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     # the exact dimension of the functions, or a lower bound for it
     functions_dimension = functions.known.value
     weights_dimension = 0
-    for d, after, a in network.layer_sizes:
-        weights_dimension += network.heads * (d * after + matrices_of_rank(d, a))
+    for d, outputs, a in network.layer_sizes:
+        weights_dimension += network.heads * (d * outputs + matrices_of_rank(d, a))
     fibre_dimension = weights_dimension - functions_dimension
     bound = Bounds.exactly if functions.proved else Bounds.at_most
     # a dimension that is not certified has no numbers

@@ -205,13 +205,13 @@ class NetworkSizes(DifferentiableModel):
 
         A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix.
         """
-        for k, (before, after, rank) in enumerate(self.layer_sizes, 1):
+        for k, (inputs, outputs, rank) in enumerate(self.layer_sizes, 1):
             # all matrices of a head have d_{k−1} columns
-            row_counts = {"A": before} if rank >= before else {"K": rank, "Q": rank}
-            row_counts["V"] = after
+            row_counts = {"A": inputs} if rank >= inputs else {"K": rank, "Q": rank}
+            row_counts["V"] = outputs
             for h in range(1, self.heads + 1):
                 for kind, rows in row_counts.items():
-                    yield ParameterMatrix(kind, layer=k, head=h, rows=rows, columns=before)
+                    yield ParameterMatrix(kind, layer=k, head=h, rows=rows, columns=inputs)
 
     def parameter_names(self) -> tuple[str, ...]:
         """Return a name for each parameter, row by row: ``A_k_i_j`` is the entry (i, j) of A_k.
@@ -232,9 +232,9 @@ class NetworkSizes(DifferentiableModel):
         """The number of entries of all A (or K and Q) and V."""
         # Where a ≥ d the parameters are the d² entries of A, fewer than K and Q have.
         count = 0
-        for d, after, a in self.layer_sizes:
+        for d, outputs, a in self.layer_sizes:
             attention = d * d if a >= d else 2 * a * d
-            count += attention + d * after
+            count += attention + d * outputs
         return self.heads * count
 
     @property
@@ -396,4 +396,4 @@ def base_changes(network: NetworkSizes) -> int:
         return 0
     # (d_{i−1}, d_i) for each hidden width d_i
     pairs = pairwise(network.widths[:-1])
-    return sum(hidden * hidden for before, hidden in pairs if hidden <= before)
+    return sum(hidden * hidden for inputs, hidden in pairs if hidden <= inputs)

@@ -109,7 +109,7 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
             widths.append(min(hidden, widths[-1] ** 3))
         cubes = replace(network, widths=(*widths, network.widths[-1]))
     # the generic ranks of the value matrices
-    betas = [min(d, after) for d, after, _ in network.layer_sizes]
+    betas = [min(d, outputs) for d, outputs, _ in network.layer_sizes]
     reduced_network, _ = without_unused_width(cubes, betas)
     bases = 0
     # after the last layer there is no hidden space
@@ -158,29 +158,29 @@ def _bounds_of_layer(network: NetworkSizes, layer: SizesOfLayer) -> Iterator[Bou
     """Yield upper bounds for the dimension of the functions of one layer (proposition-heads); the
     matrix of q_h, the symmetric part of A_h, has rank at most 2a.
     """
-    d, after, a = layer
+    d, outputs, a = layer
     heads = network.heads
     alpha = min(a, d)
     if network.softmax:
-        weights_of_head = d * after + matrices_of_rank(d, alpha)
+        weights_of_head = d * outputs + matrices_of_rank(d, alpha)
         yield Bounds.at_most(heads * weights_of_head, "the attention and value matrices")
     elif network.t == 1:
-        head = d * after + dimension_of_symmetric_rank(d, 2 * alpha)
+        head = d * outputs + dimension_of_symmetric_rank(d, 2 * alpha)
         yield Bounds.at_most(heads * (head - 1), "the heads up to scalings")
-        yield _bound_by_tensors(heads, values=d * after, attention=comb(d + 1, 2))
-        yield Bounds.at_most(after * comb(d + 2, 3), "the number of coefficients")
+        yield _bound_by_tensors(heads, values=d * outputs, attention=comb(d + 1, 2))
+        yield Bounds.at_most(outputs * comb(d + 2, 3), "the number of coefficients")
     else:
-        head = d * after + matrices_of_rank(d, alpha)
+        head = d * outputs + matrices_of_rank(d, alpha)
         # the dimension of the directions that only exchange values between heads
-        exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha) if after == 1 else 0
+        exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha) if outputs == 1 else 0
         reason = "the heads up to scalings"
         if exchanges:
             reason += " and exchanges of values"
         yield Bounds.at_most(heads * (head - 1) - exchanges, reason)
-        yield _bound_by_tensors(heads, values=d * after, attention=d * d)
-        if after == 1:
+        yield _bound_by_tensors(heads, values=d * outputs, attention=d * d)
+        if outputs == 1:
             yield _bound_by_quadrics(heads, d)
-        yield Bounds.at_most(after * d * comb(d + 1, 2), "the number of coefficients")
+        yield Bounds.at_most(outputs * d * comb(d + 1, 2), "the number of coefficients")
 
 
 def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
@@ -230,8 +230,8 @@ def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     reduced_network, betas = without_unused_width(network, betas)
     # the dimension of A and V of one head of each layer
     matrices = 0
-    for (d, after, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
-        matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
+    for (d, outputs, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
+        matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(outputs, d, beta)
     reason = "the matrices A and V of all heads"
     if not network.softmax:
         # cV and A/c have one function.

@@ -381,7 +381,7 @@ def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bou
     """Yield the number of weights, and the number of coefficients of all degrees that can occur,
     unless it is above the number of weights, or not known.
     """
-    weights = sum(before * after for before, after in pairwise(widths))
+    weights = sum(inputs * outputs for inputs, outputs in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)
     if degrees is not None:

@@ -150,10 +150,10 @@ def _bounds_by_orthogonal_group(
     the dimension ρ of the span of the h_j; for general weights this space is not degenerate, so
     that the stabilizer is O(k − ρ).
     """
-    *before, k, outputs = widths
-    if outputs > 1 or not before:
+    *first_widths, k, outputs = widths
+    if outputs > 1 or not first_widths:
         return
-    hidden = least((*before, k)).value
+    hidden = least((*first_widths, k)).value
     span = least_span(widths[:-1])
     # dim O(k) − dim O(k − ρ)
     orbits = span * (2 * k - span - 1) // 2
@@ -187,7 +187,7 @@ def _direct_bounds(widths: Widths, degree: int) -> Iterator[Bounds]:
     """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply; bound 2, the number of
     coordinates, only where it may be below bound 1, as it can have very many digits.
     """
-    weights = sum(before * after for before, after in pairwise(widths))
+    weights = sum(inputs * outputs for inputs, outputs in pairwise(widths))
     gauge = gauge_dimension(widths, degree)
     reason = f"{weights} weights, less {gauge} for rescalings of hidden neurons"
     yield Bounds.at_most(weights - gauge, reason)

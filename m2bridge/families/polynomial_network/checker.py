@@ -73,7 +73,7 @@ def _is_network(widths: Any, degree: Any) -> bool:
 
 def _weight_count(widths: Sequence[int]) -> int:
     """The number of weights: of the entries of all W_i."""
-    return sum(before * after for before, after in pairwise(widths))
+    return sum(inputs * outputs for inputs, outputs in pairwise(widths))
 
 
 def _bound_by_coordinates(widths: Widths, degree: int) -> int:
@@ -243,8 +243,8 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {columns} columns")
     random = unpredictable()
     matrices = []
-    for before, after in pairwise(widths):
-        matrices.append([_random_vector(before, random) for _ in range(after)])
+    for inputs, outputs in pairwise(widths):
+        matrices.append([_random_vector(inputs, random) for _ in range(outputs)])
     return rank_modulo([_gradient(matrices, degree, random) for _ in range(count)])
 
 

@@ -122,7 +122,7 @@ class PolynomialNetwork(DifferentiableModel):
     @property
     def parameter_count(self) -> int:
         """The number of weights, Σ d_i d_{i−1}."""
-        return sum(before * after for before, after in pairwise(self.widths))
+        return sum(inputs * outputs for inputs, outputs in pairwise(self.widths))
 
     @property
     def input_count(self) -> int:
@@ -267,9 +267,9 @@ class PolynomialNetwork(DifferentiableModel):
         slopes = [0] * len(x)
         # the place of the next weight in the list of parameters
         start = 0
-        for before, after in pairwise(self.widths):
-            stop = start + before * after
-            W = [parameters[i : i + before] for i in range(start, stop, before)]
+        for inputs, outputs in pairwise(self.widths):
+            stop = start + inputs * outputs
+            W = [parameters[i : i + inputs] for i in range(start, stop, inputs)]
             start = stop
             layers.append((W, y, slopes))
             z = [sum(map(mul, row, y)) % prime for row in W]

@@ -91,8 +91,8 @@ def _dimension_between(rank: int, upper: int) -> Found:
 def weight_count(network: Network) -> int:
     """The number of weights of all heads."""
     one_head_of_each_layer = 0
-    for before, after, a in network.layers:
-        one_head_of_each_layer += 2 * min(a, before) * before + before * after
+    for inputs, outputs, a in network.layers:
+        one_head_of_each_layer += 2 * min(a, inputs) * inputs + inputs * outputs
     return network.heads * one_head_of_each_layer
 
 
@@ -110,11 +110,11 @@ def _random(rows: int, columns: int, random: Random) -> Any:
 
 def random_head(sizes: SizesOfLayer, random: Random) -> Head:
     """A random head of a layer with these sizes."""
-    before, after, a = sizes
-    rows = min(a, before)
-    K = _random(rows, before, random)
-    Q = _random(rows, before, random)
-    return {"K": K, "Q": Q, "V": _random(after, before, random)}
+    inputs, outputs, a = sizes
+    rows = min(a, inputs)
+    K = _random(rows, inputs, random)
+    Q = _random(rows, inputs, random)
+    return {"K": K, "Q": Q, "V": _random(outputs, inputs, random)}
 
 
 def _entries(A: Any) -> list[int]:
@@ -388,7 +388,7 @@ def _unseen_weights(network: Network) -> Found:
     dimension, numbers = _dimension(network)
     if not numbers:
         return NOT_COMPUTED
-    entries_of_V = sum(d * after for d, after, _ in network.layers)
+    entries_of_V = sum(d * outputs for d, outputs, _ in network.layers)
     pairs = all_attention_matrices(network) + network.heads * entries_of_V
     unseen_weights = None if dimension is None else pairs - dimension
     return unseen_weights, numbers | {"weights": pairs}

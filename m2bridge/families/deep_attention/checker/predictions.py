@@ -234,8 +234,8 @@ def layered_bound(network: Network) -> int:
     """
     bound = sum(_bound_of_layer(network, sizes) for sizes in network.layers)
     if not network.skip:
-        for before, hidden in pairwise(network.widths[:-1]):
-            if hidden <= before:
+        for inputs, hidden in pairwise(network.widths[:-1]):
+            if hidden <= inputs:
                 bound -= hidden**2
     return bound
 
@@ -247,10 +247,10 @@ def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
     For one token x they are Σ V_h x·q_h(x) with the quadratic forms q_h of A_h, in d variables and
     of rank at most 2a.
     """
-    d, after, a = sizes
+    d, outputs, a = sizes
     heads = network.heads
     if network.softmax:
-        return heads * (d * after + matrices_of_rank(d, a))
+        return heads * (d * outputs + matrices_of_rank(d, a))
     if network.t == 1:
         of_attention, entries, coefficients = (
             forms_of_rank(d, 2 * a),
@@ -260,12 +260,12 @@ def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
     else:
         of_attention, entries, coefficients = matrices_of_rank(d, a), d * d, d * comb(d + 1, 2)
     # bound 1: V_h, and A_h or q_h, less one for each head, as they can be scaled against each other
-    bound_1 = heads * (d * after + of_attention - 1)
+    bound_1 = heads * (d * outputs + of_attention - 1)
     # bound 2: by the tensor Σ V_h ⊗ A_h or Σ V_h ⊗ q_h, a matrix of rank at most H
-    rank = min(heads, d * after, entries)
-    bound_2 = rank * (d * after + entries - rank)
-    bound_4 = after * coefficients
-    if network.t == 1 or after > 1:
+    rank = min(heads, d * outputs, entries)
+    bound_2 = rank * (d * outputs + entries - rank)
+    bound_4 = outputs * coefficients
+    if network.t == 1 or outputs > 1:
         return min(bound_1, bound_2, bound_4)
     # For d' = 1 the function is the row Σ v_h S A_h times X. A row w in the row spaces of A_i and
     # A_j gives the direction that adds v_jᵀw to A_i and −v_iᵀw to A_j, which keeps the function to
@@ -314,10 +314,10 @@ def _layers(network: Network) -> list[dict[str, int]]:
     numbers = []
     s_after = min(network.widths)
     for k in range(network.depth, 0, -1):
-        d, after, a = sizes[k - 1]
+        d, outputs, a = sizes[k - 1]
         r, alpha = narrowest[k - 1], ranks[k - 1]
         s = network.widths[0] if k == 1 else min(r, s_after + 2 * alpha)
-        layer = {"k": k, "d": d, "dp": after, "rank": min(a, d), "r": r, "alpha": alpha}
+        layer = {"k": k, "d": d, "dp": outputs, "rank": min(a, d), "r": r, "alpha": alpha}
         layer |= {"u": s, "s": s_after, "rho": min(2 * alpha, s)}
         layer["p"] = ranks[: k - 1].count(1)
         numbers.append(layer)
