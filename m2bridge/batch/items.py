@@ -293,9 +293,9 @@ class Performance(Performer[Job, TaskResult]):
             if not mine:
                 return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
             # another command may have done the item since this one read the folder
-            stored_outcome = self._work.stored(job)
-            if stored_outcome is not None:
-                return _result(job, stored_outcome, pickle.dumps(stored_outcome))
+            earlier_outcome = self._work.stored(job)
+            if earlier_outcome is not None:
+                return _result(job, earlier_outcome, pickle.dumps(earlier_outcome))
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
