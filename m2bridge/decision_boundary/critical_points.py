@@ -26,7 +26,7 @@ Weights and inputs are exact. The roots are isolated by FLINT, and distances are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
@@ -49,8 +49,10 @@ class AllCriticalPoints:
     """The list for an input, in the units of a problem."""
 
     number: int | None  # of complex critical points; None if some coincide
+    real: int | None  # of real ones
     distances: tuple[flint.arb, ...]  # of the real ones, in ascending order
     nearest: Floats  # X − U for the first of them
+    because: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,7 @@ class RankOneBoundary:
     Q: flint.fmpq_mat
     beta: flint.fmpq_mat
     gamma: flint.fmpq_mat
+    omega: flint.fmpq_mat  # the skip connection adds ωγᵀ, or nothing
     integers: flint.fmpz_mat
     unit: flint.fmpq
     bias: flint.fmpq
@@ -69,14 +72,18 @@ class RankOneBoundary:
         """What the equations need of g: c, b, and products of β, K and Q."""
         K, Q = self.K, self.Q
         beta = self.beta
-        squares = [_product(column, column) for column in (beta, K, Q)]
-        c = _product(self.gamma, self.gamma)
-        return [c, self.bias, *squares, _product(beta, K), _product(beta, Q), _product(K, Q)]
+        squares = [scalar(column, column) for column in (beta, K, Q)]
+        c = scalar(self.gamma, self.gamma)
+        return [c, self.bias, *squares, scalar(beta, K), scalar(beta, Q), scalar(K, Q)]
+
+    def u(self) -> flint.fmpq_mat:
+        """The column Uγ."""
+        return _times(self.integers, self.gamma * self.unit)
 
     def linear_forms(self) -> list[flint.fmpq]:
         """What they need of the input: β·u, K·u, Q·u, and the entries of Uᵀβ and UᵀKᵀ."""
-        u = _times(self.integers, self.gamma * self.unit)
-        of_u = [_product(column, u) for column in (self.beta, self.K, self.Q)]
+        u = self.u()
+        of_u = [scalar(column, u) for column in (self.beta, self.K, self.Q)]
         transposed = self.integers.transpose()
         on_beta, on_K = (_times(transposed, column * self.unit) for column in (self.beta, self.K))
         return [*of_u, *on_beta.entries(), *on_K.entries()]
@@ -116,7 +123,7 @@ class ScalarProducts:
         return cls(*(*constants, bu, ku, qu, *of_C))
 
 
-def _product(left: flint.fmpq_mat, right: flint.fmpq_mat) -> flint.fmpq:
+def scalar(left: flint.fmpq_mat, right: flint.fmpq_mat) -> flint.fmpq:
     """The scalar product of two columns."""
     return (left.transpose() * right)[0, 0]
 
@@ -235,32 +242,37 @@ class CriticalEquations:
         cb = s.c * s.bias
         return A * A * (cb * Q * u * x) - B * B
 
-    def solution(self) -> _Solution:
+    def solution(self) -> Solution:
         """The critical point at a root x of S, in balls."""
-        s, x, D = self.products, self.x, self.D
+        s, x = self.products, self.x
         linear, constant = self.remainder()
         m = -constant / linear
-        nu = (m * x * D - self.qu) / (s.c * self.P)
-        f = (self.bu + s.c * self.bq * nu) / D
-        # h = w·y, from f = β·(u + cQᵀν) + |β|²h + pf
-        h = (self.q * f - s.bu - s.c * s.bq * nu) / s.bb
+        nu = (m * x * self.D - self.qu) / (s.c * self.P)
+        return self.point(m, nu, (s.bq * nu, s.kq * x * nu, s.qq * nu * nu))
+
+    def point(self, m: flint.arb, nu: flint.arb, of_v: Sequence[flint.arb]) -> Solution:
+        """The critical point with NX = U + vγᵀ, by β·v, w·v and v·v, in balls."""
+        s, D = self.products, self.D
+        on_beta, on_w, square = of_v
+        f = (self.bu + s.c * (self.q * on_beta + s.bb * on_w)) / D
+        # h = w·y, from f = β·(u + cv) + |β|²h + pf
+        h = (self.q * f - s.bu - s.c * on_beta) / s.bb
         # the squares of the part of X − U along γ, and of the rest
-        with_nu = s.c * nu
-        along = with_nu * with_nu * s.qq
+        along = s.c * s.c * square
         along += s.bb * h * h + self.ww * f * f
         along += 2 * self.p * h * f
-        along += 2 * with_nu * (s.bq * h + s.kq * x * f)
+        along += 2 * s.c * (on_beta * h + on_w * f)
         rest = s.bb * self.wCw + self.ww * self.bCb
         rest += 2 * self.p * self.wCb
-        square = along / s.c + rest / (D * D)
-        return _Solution(x, nu, f, h, D, square)
+        return Solution(self.x, m, nu, f, h, D, along / s.c + rest / (D * D))
 
 
 @dataclass(frozen=True, slots=True)
-class _Solution:
+class Solution:
     """A real critical point, in balls, and the square of its distance."""
 
     x: flint.arb
+    m: flint.arb
     nu: flint.arb
     f: flint.arb
     h: flint.arb
@@ -268,10 +280,13 @@ class _Solution:
     square: flint.arb
 
     def step(self, boundary: RankOneBoundary, U: Floats) -> Floats:
-        """X − U = β(wᵀX) + w(βᵀX) + νQᵀγᵀ in floats, with Xᵀβ = fγ/c + W₀ᵀβ̃/D, and so for w."""
-        columns = (boundary.K, boundary.Q, boundary.beta, boundary.gamma)
-        K, Q, beta, gamma = map(_floats, columns)
-        x, nu, f, h, D = (float(x.mid()) for x in (self.x, self.nu, self.f, self.h, self.D))
+        """X − U = β(wᵀX) + w(βᵀX) + vγᵀ, v = νQᵀ + ω/m, in floats, with Xᵀβ = fγ/c + W₀ᵀβ̃/D, and so
+        for w.
+        """
+        columns = (boundary.K, boundary.Q, boundary.beta, boundary.gamma, boundary.omega)
+        K, Q, beta, gamma, omega = map(rounded, columns)
+        numbers = (self.x, self.nu, self.f, self.h, self.D, 1 / self.m)
+        x, nu, f, h, D, inverse_of_m = (float(number.mid()) for number in numbers)
         gamma_over_c = gamma / (gamma * gamma).sum()
         W = U - (U @ gamma) @ gamma_over_c.T
         w = x * K
@@ -280,11 +295,12 @@ class _Solution:
         on_w = q * w + (w**2).sum() * beta
         X_beta = f * gamma_over_c + W.T @ on_beta / D
         X_w = h * gamma_over_c + W.T @ on_w / D
-        step: Floats = beta @ X_w.T + w @ X_beta.T + nu * (Q @ gamma.T)
+        v = nu * Q + inverse_of_m * omega
+        step: Floats = beta @ X_w.T + w @ X_beta.T + v @ gamma.T
         return step
 
 
-def _floats(matrix: flint.fmpq_mat) -> Floats:
+def rounded(matrix: flint.fmpq_mat) -> Floats:
     """The entries, rounded."""
     entries = [float(flint.arb(entry).mid()) for entry in matrix.entries()]
     array: Floats = numpy.array(entries).reshape(matrix.nrows(), matrix.ncols())
@@ -293,6 +309,8 @@ def _floats(matrix: flint.fmpq_mat) -> Floats:
 
 def all_critical_points(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
     """The critical points of an input that is not on the boundary."""
+    if problem.skip or problem.bias == 0:
+        return None
     boundary = rank_one_boundary(problem, units)
     if boundary is None:
         return None
@@ -301,21 +319,24 @@ def all_critical_points(problem: BoundaryProblem, units: Units) -> AllCriticalPo
     if S is None:
         return None
     repeated = S.gcd(S.derivative())
-    solutions = _real_solutions(products, S // repeated)
+    solutions = real_solutions(
+        S // repeated, lambda root: CriticalEquations(products, root).solution()
+    )
     if not solutions:
         return None
     return AllCriticalPoints(
         number=S.degree() if repeated.degree() == 0 else None,
+        real=len(solutions),
         distances=tuple(solution.square.sqrt() for solution in solutions),
         nearest=solutions[0].step(boundary, scaled(problem.U, -units.size)),
+        because="complete list of critical points (Theorem R3)",
     )
 
 
 def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary | None:
-    """The data of g in the units of a problem, where it has the form of this chapter."""
+    """The data of g in the units of a problem, for one head of rank one and one readout."""
     n = isqrt(problem.scores_over)
-    fits = len(problem.heads) == 1 and not problem.skip and problem.bias != 0
-    if not fits or problem.row_space.shape[1] != 1 or n * n != problem.scores_over:
+    if len(problem.heads) > 1 or problem.row_space.shape[1] > 1 or n * n != problem.scores_over:
         return None
     head = problem.heads[0]
     of_K, of_Q = exponent(head.K), exponent(head.Q)
@@ -326,9 +347,10 @@ def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary
     gamma = rational(problem.row_space) * two ** -exponent(problem.row_space)
     # R = ωγᵀ, and β = (OV)ᵀω
     omega = rational(problem.W) * (rational(problem.C).transpose() * gamma)
-    omega /= _product(gamma, gamma) * problem.readout_over * n
+    omega /= scalar(gamma, gamma) * problem.readout_over
     beta = rational(head.V).transpose() * (rational(head.O).transpose() * omega)
-    beta *= two ** (of_K + of_Q + 3 * units.size - units.value)
+    beta *= two ** (of_K + of_Q + 3 * units.size - units.value) / n
+    omega = omega * two ** (units.size - units.value) if problem.skip else 0 * beta
     if not any(beta.entries()):
         return None
     bias = flint.fmpq(*problem.bias.as_integer_ratio()) * two**-units.value
@@ -339,6 +361,7 @@ def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary
         Q=Q,
         beta=beta,
         gamma=gamma,
+        omega=omega,
         integers=integers,
         unit=two ** (shift - units.size),
         bias=bias,
@@ -378,25 +401,25 @@ def polynomial_of_points(products: ScalarProducts, *, one_token: bool) -> flint.
     x, D, P = equations.x, equations.D, equations.P
     if not_0_with_D.gcd(D).degree() > 0:
         return None
-    with_P_0 = _without(_without(P, equations.qu), x * D)
+    with_P_0 = without(without(P, equations.qu), x * D)
     if equations.second_if_P_is_0().gcd(with_P_0).degree() > 0:
         return None
     resultant = equations.resultant()
     if resultant == 0:
         return None
-    S = _without(resultant, x * D * P)
+    S = without(resultant, x * D * P)
     linear, _ = equations.remainder()
     return S if S.gcd(linear).degree() == 0 else None
 
 
-def _without(polynomial: flint.fmpq_poly, other: flint.fmpq_poly) -> flint.fmpq_poly:
+def without(polynomial: flint.fmpq_poly, other: flint.fmpq_poly) -> flint.fmpq_poly:
     """A polynomial without the factors that it has in common with another one."""
     while (common := polynomial.gcd(other)).degree() > 0:
         polynomial = polynomial // common
     return polynomial
 
 
-def _real_solutions(products: ScalarProducts, S: flint.fmpq_poly) -> list[_Solution]:
+def real_solutions(S: flint.fmpq_poly, solution: Callable[[flint.arb], Solution]) -> list[Solution]:
     """The critical points at the real roots of S, which has no multiple ones, by distance; with a
     precision that is doubled until distances are accurate.
     """
@@ -405,7 +428,7 @@ def _real_solutions(products: ScalarProducts, S: flint.fmpq_poly) -> list[_Solut
         with flint.ctx.workprec(bits):
             # FLINT makes the imaginary part of a real root exactly zero
             roots = [root.real for root, _ in S.numer().complex_roots() if root.imag.is_zero()]
-            solutions = [CriticalEquations(products, root).solution() for root in roots]
+            solutions = [solution(root) for root in roots]
             if all(one.square.rel_accuracy_bits() >= ACCURATE_BITS for one in solutions):
                 return sorted(solutions, key=lambda one: one.square.mid())
         bits *= 2

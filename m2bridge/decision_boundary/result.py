@@ -25,10 +25,12 @@ from m2bridge.decision_boundary.boundary import (
     scaled,
 )
 from m2bridge.decision_boundary.certificate import ProvedDistance
-from m2bridge.decision_boundary.critical_points import all_critical_points
+from m2bridge.decision_boundary.cones import nearest_of_cone
+from m2bridge.decision_boundary.critical_points import AllCriticalPoints, all_critical_points
 from m2bridge.decision_boundary.nearest import distance_to
 from m2bridge.decision_boundary.options import LayerSource, ScoresOver
 from m2bridge.decision_boundary.reading import read_problem
+from m2bridge.decision_boundary.skip_connections import all_points_with_skip
 from m2bridge.errors import NotApplicableError, TooLargeError
 from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
@@ -317,18 +319,18 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
     sign = 1 if value > 0 else -1
     with working_precision(precision):
         found = distance_to(problem, units, sign)
-    listed = None if found.is_proved else all_critical_points(problem, units)
+    listed = None if found.is_proved else _listed(problem, units)
     if listed is not None:
         first = listed.distances[0]
         known["critical_points"] = listed.number
-        known["real_critical_points"] = len(listed.distances)
+        known["real_critical_points"] = listed.real
         found = replace(
             found,
             lower=min(distance.lower() for distance in listed.distances),
             upper=first,
             step=listed.nearest,
             is_proved=True,
-            because="complete list of critical points (Theorem R3)",
+            because=listed.because,
             evidence=None,
         )
     low, _ = _floats_around(found.lower, units.size)
@@ -345,6 +347,13 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
         "directions": found.directions,
         "proof_of_bounds": proved,
     }
+
+
+def _listed(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
+    """The complete list of points of which one is the nearest, where there is one."""
+    if problem.skip:
+        return all_points_with_skip(problem, units)
+    return all_critical_points(problem, units) if problem.bias else nearest_of_cone(problem, units)
 
 
 def _on_the_boundary(problem: BoundaryProblem) -> dict[str, Any]:
