@@ -26,7 +26,6 @@ from m2bridge.convert.polynomial_parser import read_polynomial
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.at_orbits import Observations
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
 from m2bridge.families.base import CaseOption, Figure, integer
@@ -250,7 +249,15 @@ class OrbitDiagram(picture.PictureResult):
             height = 0.78 * len(layers) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
-            _draw_axes(axes, list(layers), half_width)
+            levels = list(layers)
+            axes.set_xlim(-half_width - 0.6, half_width + 0.9)
+            axes.set_ylim(-0.45, len(levels) - 0.55)
+            axes.set_xticks([])
+            axes.set_yticks(range(len(levels)), [str(level) for level in levels])
+            axes.set_ylabel("dimension of the orbit", style="italic")
+            axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
+            axes.set_axisbelow(True)
+            axes.spines["bottom"].set_visible(False)
             for curve in curves:
                 # below marks and names
                 x, y = zip(*curve, strict=True)
@@ -302,19 +309,7 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         )
     # the picture does not show the degree of the closure
     observations = observe(model, degree=False)
-    nodes = _observed_nodes(model, observations)
-    return OrbitDiagram(
-        model=model,
-        nodes=tuple(nodes),
-        covers=covers(nodes),
-        engine_version=observations.engine_version,
-        seconds=observations.seconds,
-        unfinished=observations.unfinished,
-    )
-
-
-def _observed_nodes(model: SingleLayerAttention, observations: Observations) -> list[OrbitNode]:
-    """Return the zero function and all orbits as nodes, the smallest dimension first."""
+    # the zero function and all orbits, the smallest dimension first
     apex = OrbitNode(
         orbit=None,
         dimension=0,
@@ -334,7 +329,14 @@ def _observed_nodes(model: SingleLayerAttention, observations: Observations) -> 
             boundary=boundary[fact.orbit],
         )
         nodes.append(node)
-    return nodes
+    return OrbitDiagram(
+        model=model,
+        nodes=tuple(nodes),
+        covers=covers(nodes),
+        engine_version=observations.engine_version,
+        seconds=observations.seconds,
+        unfinished=observations.unfinished,
+    )
 
 
 def _m2_list(items: Iterable[object]) -> str:
@@ -351,18 +353,6 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
         maximal = [low for low in below_high if not any(map(low.is_below, below_high))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
-
-
-def _draw_axes(axes: Any, levels: list[int], half_width: float) -> None:
-    """Draw a horizontal line for each dimension of orbits, with space for names at the right."""
-    axes.set_xlim(-half_width - 0.6, half_width + 0.9)
-    axes.set_ylim(-0.45, len(levels) - 0.55)
-    axes.set_xticks([])
-    axes.set_yticks(range(len(levels)), [str(level) for level in levels])
-    axes.set_ylabel("dimension of the orbit", style="italic")
-    axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines["bottom"].set_visible(False)
 
 
 def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
@@ -385,19 +375,7 @@ def _add_texts(figure: Any, diagram: OrbitDiagram, height: float) -> None:
     model = diagram.model
     title = f"Orbits of (d, d′, a) = ({model.d}, {model.d_out}, {model.a})"
     figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
-    figure.legend(
-        handles=_legend(diagram), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / height)
-    )
-    note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-    differences = {high - low for low, high in pairwise(diagram.layers())}
-    if len(differences) > 1:
-        # equal heights between the layers do not show the dimensions to scale
-        note += "; heights in the order of dimensions, not to scale"
-    figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
-
-
-def _legend(diagram: OrbitDiagram) -> list[Any]:
-    """Return a legend entry, a line of matplotlib, for each state that occurs in the picture."""
+    # in the legend a line of matplotlib for each state that occurs in the picture
     marks = []
     for state, mark in MARKS.items():
         nodes = [node for node in diagram.nodes if node.state == state]
@@ -408,7 +386,13 @@ def _legend(diagram: OrbitDiagram) -> list[Any]:
             # the mark for boundary points hides that they are singular, so the legend says it
             label = "boundary, singular"
         marks.append(picture.line([(0, 0)], linestyle="none", **mark, label=label))
-    return marks
+    figure.legend(handles=marks, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / height))
+    note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+    differences = {high - low for low, high in pairwise(diagram.layers())}
+    if len(differences) > 1:
+        # equal heights between the layers do not show the dimensions to scale
+        note += "; heights in the order of dimensions, not to scale"
+    figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
 
 
 # The options of figures: a text that an option does not take is a ValueError, with a message.

@@ -433,10 +433,28 @@ class SingleLayerAttention(LayerSizes, Model):
         Observed or None
             ``None`` for one token, except for numbers by degree and the number of critical points.
         """
-        from m2bridge.families.attention.statements import BY_DEGREE, OF_TRAINING, OF_TYPES
+        from m2bridge.families.attention.statements import (
+            BY_DEGREE,
+            EXPOSED_TYPES_OF_HEADS,
+            OF_TRAINING,
+            OF_TYPES,
+        )
 
         if not OF_TYPES.isdisjoint(observables):
-            return self._observe_types(observables)
+            if len(set(observables)) > 1:
+                raise MethodUnavailableError(
+                    "types of weights are observed separately: cross-check 'exposed' or"
+                    " 'exposed-heads' alone"
+                )
+            if self.t == 1:
+                return None
+            with importing():
+                from m2bridge.families.attention.training.observed import observe_types
+            head_dim = None  # for types of (K, Q, V), which have no O
+            if EXPOSED_TYPES_OF_HEADS in observables:
+                # O has as many columns as K has rows
+                head_dim = self.a
+            return observe_types(self, head_dim)
         if not OF_TRAINING.isdisjoint(observables):
             with importing():
                 from m2bridge.families.attention.observations.learning_degree import (
@@ -462,26 +480,6 @@ class SingleLayerAttention(LayerSizes, Model):
         if certified:
             return observations.certified()
         return observations
-
-    def _observe_types(self, observables: Collection[str]) -> Observed | None:
-        """Return the exposed types of (K, Q, V) or (K, Q, O, V); ``None`` for one token."""
-        from m2bridge.families.attention.statements import EXPOSED_TYPES_OF_HEADS
-
-        if len(set(observables)) > 1:
-            raise MethodUnavailableError(
-                "types of weights are observed separately: cross-check 'exposed' or"
-                " 'exposed-heads' alone"
-            )
-        if self.t == 1:
-            return None
-        with importing():
-            from m2bridge.families.attention.training.observed import observe_types
-
-        head_dim = None  # for types of (K, Q, V), which have no O
-        if EXPOSED_TYPES_OF_HEADS in observables:
-            # O has as many columns as K has rows
-            head_dim = self.a
-        return observe_types(self, head_dim)
 
     def no_orbits(self) -> str:
         """Return why orbits do not classify the functions, for one token; empty for several."""

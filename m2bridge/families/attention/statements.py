@@ -55,11 +55,6 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
-def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
-    """Predict the fibre where A or V has a rank above 1, by Theorem 3.2: the representative."""
-    return Preimages(frozenset({representative(orbit, shape)}))
-
-
 def _hilbert_function(shape: LayerSizes) -> Value | None:
     """Predict the Hilbert function; ``None`` where no formula is stated."""
     # imported late: it loads SymPy
@@ -71,54 +66,45 @@ def _hilbert_function(shape: LayerSizes) -> Value | None:
 def _generators(shape: LayerSizes) -> Value | None:
     """Predict the number of minimal generators in each degree; ``None`` for one token."""
     # imported late: it loads SymPy
-    from m2bridge.families.attention.ideal.values_by_degree import predicted_generators
+    from m2bridge.families.attention.ideal.values_by_degree import GeneratorNumbers
 
-    return predicted_generators(shape)
+    return GeneratorNumbers.predicted(shape)
 
 
 def _generator_degrees(shape: LayerSizes) -> Value | None:
     """Predict the degrees of minimal generators, without their numbers; ``None`` for one token."""
     # imported late: it loads SymPy
-    from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees
+    from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees
 
-    return predicted_degrees(shape)
+    return GeneratorDegrees.predicted(shape)
 
 
-def _exposed_types(shape: LayerSizes) -> Value | None:
-    """Predict the exposed types of weights (K, Q, V): those for which the formula holds."""
+def _exposed_types(shape: LayerSizes, key: str, head_dim: int | None = None) -> Value | None:
+    """Predict the exposed types of weights (K, Q, V), or (K, Q, O, V): where the formula holds."""
     from m2bridge.families.attention.training.types import ExposedTypes, weight_types
 
-    is_exposed = StatedFormula(WORDS.words("exposed", "").value)
-    return ExposedTypes.of(kind for kind in weight_types(shape) if is_exposed(kind, shape))
-
-
-def _exposed_types_of_heads(shape: LayerSizes) -> Value | None:
-    """Predict the exposed types of weights (K, Q, O, V), where O has a columns, as K has rows."""
-    from m2bridge.families.attention.training.types import ExposedTypes, weight_types
-
-    is_exposed = StatedFormula(WORDS.words("exposed-heads", "").value)
-    types = weight_types(shape, head_dim=shape.a)
+    is_exposed = StatedFormula(WORDS.words(key, "").value)
+    types = weight_types(shape, head_dim)
     return ExposedTypes.of(kind for kind in types if is_exposed(kind, shape))
 
 
 def _learning_degree(shape: LayerSizes) -> Value | None:
     """Predict the number of critical points of training; ``None`` where a hypothesis fails."""
     words = WORDS.words("learning-degree", "")
-    number: int | None = None
-    if not Assumptions(words.assumes)(shape):
-        number = StatedFormula(words.value)(shape)
-    return number
+    return None if Assumptions(words.assumes)(shape) else StatedFormula(words.value)(shape)
 
 
 PREDICTED: dict[str, Callable[..., Value | None]] = {
     "fibre_exchanged": _preimages_of_rank_one,
-    "fibre_itself": _one_preimage,
+    # where A or V has a rank above 1 the representative alone, by Theorem 3.2
+    "fibre_itself": lambda orbit, shape: Preimages(frozenset({representative(orbit, shape)})),
     "polar_degrees": stated_polar_degrees,
     "Hilbert_function": _hilbert_function,
     "generator_numbers": _generators,
     "generator_degrees": _generator_degrees,
-    "exposed_types": _exposed_types,
-    "exposed_types_of_heads": _exposed_types_of_heads,
+    "exposed_types": lambda shape: _exposed_types(shape, "exposed"),
+    # O has a columns, as K has rows
+    "exposed_types_of_heads": lambda shape: _exposed_types(shape, "exposed-heads", shape.a),
     "learning_degree": _learning_degree,
 }
 """The predictions of what is no formula alone, by observable, or by the property of all sizes."""

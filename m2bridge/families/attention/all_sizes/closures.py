@@ -172,9 +172,10 @@ class ClosureOfSizes:
             header.append("highest weight vector")
         rows = list[tuple[object, ...]]()
         for kind in self._types_of_all_sizes():
+            named = _representation_of_any_size(*kind)
             row = [
                 kind.degree,
-                _type_formula(kind),
+                Formula(str(named), named.latex),
                 _polynomial_formula(kind.multiplicity * self.number(kind.shapes)),
             ]
             vectors = self._vectors(kind)
@@ -445,12 +446,6 @@ def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
 # The representation of a type (degree, shapes, multiplicity), with spaces X, H and Y of dimension
 # 0: only its name is used, as the dimension is a polynomial in d and d'.
 _representation_of_any_size = partial(representation, (0, 0, 0))
-
-
-def _type_formula(kind: RepresentationType) -> Formula:
-    """The name of a type of generators, such as a product of Schur functors, as text and LaTeX."""
-    named = _representation_of_any_size(*kind)
-    return Formula(str(named), named.latex)
 
 
 def _polynomial_formula(expression: Expr) -> Formula:

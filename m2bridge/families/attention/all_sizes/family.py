@@ -52,7 +52,7 @@ from m2bridge.families.attention.all_sizes.size_sets import (
     reasons,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
@@ -300,7 +300,13 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     found = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    orbit = _largest_orbit_in(conclusion.wrong, model)
+    # the orbits where it is false, of which the largest, then the last, is taken
+    in_set = []
+    for orbit in orbits(model):
+        size_and_orbit = (model.d, model.d_out, model.a, *orbit.cells)
+        if integer_sets.contains(conclusion.wrong, size_and_orbit):
+            in_set.append(orbit)
+    orbit = max(in_set, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
     A, V = [[list(row) for row in matrix] for matrix in representative(orbit, model)]
     numbers: dict[str, int | None] = {}
     if prediction.observable == "singular":
@@ -311,16 +317,6 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
             "tangent_dimension_at_least": tangents[orbit].known.lower,
         }
     return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
-
-
-def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
-    """The orbit of the largest dimension, then the last, of a model in a set of orbits."""
-    in_set = []
-    for orbit in orbits(model):
-        size_and_orbit = (model.d, model.d_out, model.a, *orbit.cells)
-        if integer_sets.contains(orbit_set, size_and_orbit):
-            in_set.append(orbit)
-    return max(in_set, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
 
 
 @computation
@@ -413,7 +409,12 @@ class AttentionOfAllSizes(AllSizesFamily):
                 f"the verdict {verdict['verdict']} does not follow from the sets of sizes"
             )
         statement_name = (key, verdict["part"])
-        verdict = _with_present_hypotheses(verdict)
+        # the hypotheses in the words of this release
+        not_applicable = []
+        for exclusion in verdict["not_applicable"]:
+            present = integer_sets.WORDS.renewed(exclusion["hypothesis"])
+            not_applicable.append(exclusion | {"hypothesis": present})
+        verdict = verdict | {"not_applicable": not_applicable}
         hypotheses = PREDICTIONS[statement_name].hypotheses
         added = {hypothesis.reason for hypothesis in hypotheses if hypothesis.added}
         printed = None
@@ -453,15 +454,6 @@ def _verdict_by_sets(verdict: dict[str, Any]) -> str:
 def _is_phrase_of_no_size(stored: str) -> bool:
     """Return whether a set of sizes, as a certificate has it, is empty."""
     return integer_sets.phrase(stored) == NOWHERE
-
-
-def _with_present_hypotheses(verdict: dict[str, Any]) -> dict[str, Any]:
-    """Return a verdict of a certificate with its hypotheses in the words of this release."""
-    not_applicable = []
-    for exclusion in verdict["not_applicable"]:
-        present = integer_sets.WORDS.renewed(exclusion["hypothesis"])
-        not_applicable.append(exclusion | {"hypothesis": present})
-    return verdict | {"not_applicable": not_applicable}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, 
 ``unfinished`` names the limit that was reached, and is empty if there was none.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -112,7 +112,14 @@ class GeneratorsOfAllSizes(VerdictsResult):
         ]
         ranges: list[tuple[str, int | str, str]] = []
         for closure in self.closures.ranges:
-            ranges += _rows_by_degree(closure)
+            condition = closure.condition
+            numbers: list[tuple[int | str, str]] = []
+            for degree, number in closure.numbers().items():
+                numbers.append((degree, expression_text(number)))
+            # without generators the closure is the whole space
+            for row in numbers or [("–", "0")]:
+                ranges.append((condition, *row))
+                condition = ""  # the condition stands only in the first of its rows
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
             Table(("sizes", "degree", "generators"), ranges),
@@ -131,20 +138,6 @@ class GeneratorsOfAllSizes(VerdictsResult):
             "unfinished": self.unfinished or None,
             **self.proof()._asdict(),
         }
-
-
-def _rows_by_degree(closure: ClosureOfSizes) -> list[tuple[str, int | str, str]]:
-    """The rows (condition on the sizes, degree, number of generators) of a table, one a degree."""
-    numbers = closure.numbers()
-    if not numbers:
-        # the closure is the whole space
-        return [(closure.condition, "–", "0")]
-    rows: list[tuple[str, int | str, str]] = []
-    condition = closure.condition
-    for degree, number in numbers.items():
-        rows.append((condition, degree, expression_text(number)))
-        condition = ""  # the condition stands only in the first of its rows
-    return rows
 
 
 def for_all_sizes(
@@ -223,9 +216,15 @@ def generators_of_all_sizes(
     limit = closures.unfinished
     if not limit:
         comparisons: list[tuple[str, Callable[[], CrossCheck]]] = []
-        for model, closure in _cases_with_closures(closures, largest):
-            compare = partial(_compare_with_polynomials, model, closure, chosen)
-            comparisons.append((str(model), compare))
+        for d, d_out, a in product(range(1, largest + 1), repeat=3):
+            if a > d:
+                # the same functions as with a = d
+                continue
+            model = SingleLayerAttention(d, d_out, a)
+            for closure in closures.ranges:
+                if closure.core == CoreSize.of(model):
+                    compare = partial(_compare_with_polynomials, model, closure, chosen)
+                    comparisons.append((str(model), compare))
         cases, limit = performed_within_limit(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
@@ -235,23 +234,6 @@ def generators_of_all_sizes(
         unfinished=limit,
         not_stated=not_stated,
     )
-
-
-def _cases_with_closures(
-    closures: AllClosures, largest: int
-) -> Iterator[tuple[SingleLayerAttention, ClosureOfSizes]]:
-    """Yield the cases with d, d' ≤ ``largest``, a ≤ d and a closure for their sizes, with this
-    closure.
-    """
-    for d, d_out, a in product(range(1, largest + 1), repeat=3):
-        if a > d:
-            # the same functions as with a = d
-            continue
-        model = SingleLayerAttention(d, d_out, a)
-        core = CoreSize.of(model)
-        for closure in closures.ranges:
-            if closure.core == core:
-                yield model, closure
 
 
 def _compare_with_polynomials(

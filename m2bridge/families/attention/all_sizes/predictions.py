@@ -154,7 +154,7 @@ class FormulaPrediction:
             size_set = where.intersect(sizes(condition)).intersect(sizes(alpha_condition))
             agree = agree.union(size_set.intersect(equal))
             differ = differ.union(size_set.subtract(equal))
-        return _conclusion_from(agree, differ)
+        return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +258,6 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     for words in WORDS_OF_CASES.statements
     if (words.as_property or words.observable) in DECIDED
 }
-
-
-def _conclusion_from(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion from the sizes where a number is the stated one, and where it is another."""
-    return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:

@@ -301,7 +301,18 @@ def images(
     For t = 1 there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the
     coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders.
     """
-    V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
+    # generic V, and A of rank α: its columns after the first α are combinations of these
+    alpha = min(alpha, columns)
+    other_columns = columns - alpha
+    count = rows * variables + variables * alpha + alpha * other_columns
+    unknowns = iter(ring(count).gens())
+    V = _matrix_of(unknowns, rows, variables)
+    first_columns = _matrix_of(unknowns, variables, alpha)
+    factors = _matrix_of(unknowns, alpha, other_columns)
+    A = []
+    for row in first_columns:
+        others = [sum(row[j] * factors[j][i] for j in range(alpha)) for i in range(other_columns)]
+        A.append([*row, *others])
     found: dict[tuple[int, ...], Any] = {}
     if t == 1:
         triples = list(combinations_with_replacement(range(variables), 3))
@@ -316,26 +327,6 @@ def images(
             coefficient += A[q][i] * V[k][p]
         found[k, i, p, q] = coefficient
     return found
-
-
-def _generic_weights(
-    rows: int, columns: int, variables: int, alpha: int
-) -> tuple[list[list[Any]], list[list[Any]]]:
-    """The rows of generic matrices V, rows × variables, and A, variables × columns, of rank α."""
-    other_columns = columns - alpha
-    count = rows * variables + variables * alpha + alpha * other_columns
-    unknowns = iter(ring(count).gens())
-    V = _matrix_of(unknowns, rows, variables)
-    first_columns = _matrix_of(unknowns, variables, alpha)
-    factors = _matrix_of(unknowns, alpha, other_columns)
-    A = []
-    for row in first_columns:
-        combinations = []
-        for i in range(other_columns):
-            combination = sum(row[j] * factors[j][i] for j in range(alpha))
-            combinations.append(combination)
-        A.append([*row, *combinations])
-    return V, A
 
 
 def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:

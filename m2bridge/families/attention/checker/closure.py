@@ -46,7 +46,7 @@ from m2bridge.families.attention.checker.candidate import (
     candidate_of,
     names_of_coordinates,
 )
-from m2bridge.families.attention.checker.case import Case, Pair, function, orbits, representative
+from m2bridge.families.attention.checker.case import Case, function, orbits, representative
 from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -290,7 +290,14 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
 
 def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     """A difference if I, restricted to Σ by elimination, has an element that J has not."""
-    fixed = _fixed_on_slice(candidate.case)
+    # the coordinates that are constant on Σ: c_{1,1,1,1}, and c_{1,i,1,1}, c_{1,1,1,q} and
+    # c_{k,1,1,1}
+    fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
+    for j in range(1, candidate.case.d):
+        fixed[0, j, 0, 0] = 0  # c_{1,i,1,1}
+        fixed[0, 0, 0, j] = 0  # c_{1,1,1,q}
+    for k in range(1, candidate.case.d_out):
+        fixed[k, 0, 0, 0] = 0
     free = [index for index in candidate.indices if index not in fixed]
     slice_ring = algebra.ring(len(free))  # the coordinates of Σ, in the order of ``free``
     variables = iter(slice_ring.gens())
@@ -306,21 +313,10 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     return None
 
 
-def _fixed_on_slice(case: Case) -> dict[Index, int]:
-    """The values of the coordinates that are constant on the slice Σ, keyed by their indices."""
-    fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
-    for j in range(1, case.d):
-        fixed[0, j, 0, 0] = 0  # c_{1,i,1,1}
-        fixed[0, 0, 0, j] = 0  # c_{1,1,1,q}
-    for k in range(1, case.d_out):
-        fixed[k, 0, 0, 0] = 0
-    return fixed
-
-
 def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterator[Any]:
     """Yield generators of I restricted to Σ, polynomials in its coordinates ``free``.
 
-    On Σ, I is the ideal of the image of the weights of ``_weights_over_slice`` with rk A″ < α
+    On Σ, I is the ideal of the image of the weights A = (1 0; −v A″), V = (1 vᵀ; 0 V″), rk A″ < α
     (docs/computing-closures.md#proposition-chart). The graph of the map has the equations c = f(A,
     V) and the minors of A″ of size α, which generate a prime ideal. In a lexicographic Gröbner
     basis with v first, the elements without v generate the ideal of the image.
@@ -331,7 +327,16 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
     unknowns = graph_ring.gens()
     v = dict(zip(from_two, unknowns[:number_of_v], strict=True))
     c = dict(zip(free, unknowns[number_of_v:], strict=True))
-    A, V = _weights_over_slice(case, v, c)
+    # as A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq
+    A: dict[tuple[int, int], Any] = {(0, 0): 1}
+    V: dict[tuple[int, int], Any] = {(0, 0): 1}
+    for q in range(1, case.d):
+        A[q, 0] = -v[q]
+        V[0, q] = v[q]
+        for i in range(1, case.d):
+            A[q, i] = c[0, i, 0, q]
+        for k in range(1, case.d_out):
+            V[k, q] = c[k, 0, 0, q]
     image = function((A, V))
     equations = [c[index] - image.get(index, 0) for index in free]
     for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
@@ -345,22 +350,6 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
             on_slice[exponents[number_of_v:]] = coefficient  # only used if no term has a v
         if not has_v:
             yield slice_ring.from_dict(on_slice)
-
-
-def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
-    """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over Σ: as A_1i = V_k1 = 0 for i, k ≥ 2,
-    c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
-    """
-    A: dict[tuple[int, int], Any] = {(0, 0): 1}
-    V: dict[tuple[int, int], Any] = {(0, 0): 1}
-    for q in range(1, case.d):
-        A[q, 0] = -v[q]
-        V[0, q] = v[q]
-        for i in range(1, case.d):
-            A[q, i] = c[0, i, 0, q]
-        for k in range(1, case.d_out):
-            V[k, q] = c[k, 0, 0, q]
-    return A, V
 
 
 def _determinant(rows: list[list[Any]]) -> Any:

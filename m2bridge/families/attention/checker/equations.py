@@ -68,28 +68,6 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError(
             "number of coordinates", f"degree {last} in {case.coordinate_count} coordinates"
         )
-    answer = _answer_up_to(case, last)
-    scope = "up-to-a-degree"
-    if isinstance(certificate.answer.get("hilbert_series"), dict):
-        scope = "for-all-degrees"
-        proved = all_degrees(case, last)
-        if proved.start > last + 1:  # the values of H are computed up to ``last`` only
-            return Difference("answer.hilbert_series", "a series", "no proof of one")
-        # H(n) = h(n) for all n > last, a polynomial of degree dimension − 1: as many further values
-        # as the dimension determine the series
-        values = answer["hilbert_function"]
-        beyond = range(len(values), len(values) + answer["dimension"])
-        values_beyond = [sections_of_case(case, n) for n in beyond]
-        answer["hilbert_series"] = series([*values, *values_beyond], answer["dimension"])
-        answer["all_generators"] = proved.all_generators
-    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
-    return Content(answer, evidence={}, trusted=tuple(lemmas))
-
-
-def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
-    """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
-    Dimension, degree and Hilbert polynomial are the ones of h, as H and h agree for large n.
-    """
     values, numbers_of_generators = low_degrees(case, last)
     generators = {}
     kinds = []  # the representations that minimal generators form
@@ -98,9 +76,9 @@ def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
         counts = [permutation_count(weight) * count for weight, count in by_weight.items()]
         generators[str(n)] = sum(counts)
         kinds.extend(representations(n, by_weight))
-    # e_0, …, e_{D−1}: D is the dimension of the closure, and e_0 its degree
+    # e_0, …, e_{D−1}: D is the dimension of the closure, and e_0 its degree, as H = h for large n
     coefficients = hilbert_coefficients(case)
-    return {
+    answer: dict[str, Any] = {
         "dimension": len(coefficients),
         "degree": coefficients[0],
         "max_degree": last,
@@ -111,6 +89,20 @@ def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
         "all_generators": False,
         "representations": sorted(kinds, key=by_degree),
     }
+    scope = "up-to-a-degree"
+    if isinstance(certificate.answer.get("hilbert_series"), dict):
+        scope = "for-all-degrees"
+        proved = all_degrees(case, last)
+        if proved.start > last + 1:  # the values of H are computed up to ``last`` only
+            return Difference("answer.hilbert_series", "a series", "no proof of one")
+        # H(n) = h(n) for all n > last, a polynomial of degree dimension − 1: as many further values
+        # as the dimension determine the series
+        beyond = range(len(values), len(values) + answer["dimension"])
+        values_beyond = [sections_of_case(case, n) for n in beyond]
+        answer["hilbert_series"] = series([*values, *values_beyond], answer["dimension"])
+        answer["all_generators"] = proved.all_generators
+    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
 class LowDegrees(NamedTuple):

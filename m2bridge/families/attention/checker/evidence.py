@@ -119,8 +119,14 @@ def _length_at(point: Pair, case: Case) -> int:
     many equations as the L_q have rank. ContradictionError otherwise, which the theorem on fibres
     excludes.
     """
+    # as V_1q grows by one, row q of a_q is minus row 1 of A, and column q of b_q is column 1 of V
+    # (``weights_with_first_row``)
     A, V = point
-    moves = _moves_along_fibre(point, case)
+    moves: list[Pair] = []
+    for q in range(1, case.d):
+        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
+        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
+        moves.append((a_q, b_q))
     linear_parts = [function((a_q, V), (A, b_q)) for a_q, b_q in moves]
     linear_rank = rank(linear_parts)
     if linear_rank == len(moves):
@@ -137,19 +143,6 @@ def _length_at(point: Pair, case: Case) -> int:
             f"a fibre of {case} is not contained in a first-order neighbourhood"
         )
     return 1 + len(moves) - linear_rank
-
-
-def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
-    """The pairs (a_q, b_q), q = 2, …, d, by which A and V move as V_1q grows by one: row q of a_q
-    is minus row 1 of A, column q of b_q is column 1 of V (``weights_with_first_row``).
-    """
-    A, V = point
-    moves: list[Pair] = []
-    for q in range(1, case.d):
-        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
-        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
-        moves.append((a_q, b_q))
-    return moves
 
 
 # Tangent vectors.
@@ -285,11 +278,18 @@ def _facts_at_orbit(
     """The facts about an orbit, as certificates have them, from the numbers ``found`` at all
     orbits.
     """
-    rank_of_A, _, _ = orbit
+    r, s, m = orbit
     numbers = found[orbit]
-    # the bound at the orbit ``witness`` holds at this orbit, too
+    # The bound at an orbit holds at the orbits in its closure, too, for which none of r, s and
+    # dim (L + U) = r + s − m is larger (docs/mathematics.md#proposition-orbits). The witness has
+    # the largest bound that holds here: of several it is this orbit itself, or the last.
     bounds = {other: found[other].tangent_bound for other in found}
-    witness = _orbit_with_most_tangents(orbit, bounds)
+    containing = []
+    for other in bounds:
+        R, S, M = other
+        if r <= R and s <= S and r + s - m <= R + S - M:
+            containing.append(other)
+    witness = max(containing, key=lambda other: (bounds[other], other == orbit, other))
     # Critical: the differential has a kernel, which is the tangent space of the fibre. So a fibre
     # with as many points as its length is reduced, and its function not critical.
     is_critical = numbers.fibre_length != len(numbers.points)
@@ -297,7 +297,7 @@ def _facts_at_orbit(
         "orbit": list(orbit),
         "dimension": numbers.dimension,
         # D_α is smooth at rank α, and everywhere if it is the space of all matrices
-        "source_smooth": case.alpha in (case.d, rank_of_A),
+        "source_smooth": case.alpha in (case.d, r),
         "fibre_length": numbers.fibre_length,
         "fibre_points": len(numbers.points),
         "tangent_lower_bound": bounds[witness],
@@ -311,22 +311,6 @@ def _facts_at_orbit(
         facts, generic.dimension, case, is_birational=is_birational
     )
     return facts
-
-
-def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
-    """The orbit with the largest bound for the tangent dimension whose closure contains the given
-    orbit, where it holds, too; of several the given one, or the last.
-
-    The closure of an orbit contains the orbits for which none of r, s and dim (L + U) = r + s − m
-    is larger (docs/mathematics.md#proposition-orbits).
-    """
-    r, s, m = orbit
-    containing = []
-    for other in bounds:
-        R, S, M = other
-        if r <= R and s <= S and r + s - m <= R + S - M:
-            containing.append(other)
-    return max(containing, key=lambda other: (bounds[other], other == orbit, other))
 
 
 def _decide_singular(

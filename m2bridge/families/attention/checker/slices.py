@@ -193,11 +193,34 @@ class Source:
         return (rank_with_powers - rank_modulo(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Any]]:
-        """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms."""
+        """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms.
+
+        The restriction takes functions of the multidegree to functions on the section of Y: a row
+        for each monomial, a column for each element of a basis of functions on the section.
+        """
         random = unpredictable()
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
-        return self._restriction(equations), spanning
+        # Each row of the reduced echelon form of the multiples of the equations expresses the
+        # monomial in which it begins by monomials in which no row begins: these are a basis of the
+        # functions on the section.
+        size = len(self.monomials)
+        degree_of_multiplier = [e - 1 for e in self.degree]
+        multiples: list[Row] = []
+        for equation in equations:
+            multiples += self._multiples(equation, degree_of_multiplier)
+        # FLINT needs one row
+        reduced, rank = matrix_modulo(multiples or [{}], self.monomials).rref()
+        leading = pivot_columns(reduced, rank)
+        basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
+        restriction = flint.nmod_mat(size, len(basis), PRIME)
+        for position, column in enumerate(basis):
+            restriction[column, position] = 1
+            for row, leading_column in enumerate(leading):
+                # the row, which is zero on the section, says that the leading monomial is minus the
+                # sum of its entries times the monomials of the basis
+                restriction[leading_column, position] = -int(reduced[row, column])
+        return restriction, spanning
 
     def _relations(self, spanning: Sequence[Any], restriction: Any) -> list[list[int]]:
         """The relations, modulo which vectors of functions are the cokernel, as rows: a
@@ -228,32 +251,6 @@ class Source:
                 A_entry = of_A[0][2 * row + i] if len(of_A) == 1 else of_A[0][row] * of_A[1][i]
                 form += coefficient * A_entry * V[2 * k + column]
         return form
-
-    def _restriction(self, equations: Sequence[Any]) -> Any:
-        """The matrix that takes functions of the multidegree to functions on a section of Y: a row
-        for each monomial, a column for each element of a basis of functions where ``equations`` are
-        zero.
-
-        Each row of the reduced echelon form of the multiples of the equations expresses the
-        monomial in which it begins by monomials in which no row begins: these are the basis.
-        """
-        size = len(self.monomials)
-        degree_of_multiplier = [e - 1 for e in self.degree]
-        multiples: list[Row] = []
-        for equation in equations:
-            multiples += self._multiples(equation, degree_of_multiplier)
-        # FLINT needs one row
-        reduced, rank = matrix_modulo(multiples or [{}], self.monomials).rref()
-        leading = pivot_columns(reduced, rank)
-        basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
-        restriction = flint.nmod_mat(size, len(basis), PRIME)
-        for position, column in enumerate(basis):
-            restriction[column, position] = 1
-            for row, leading_column in enumerate(leading):
-                # the row, which is zero on the section, says that the leading monomial is minus the
-                # sum of its entries times the monomials of the basis
-                restriction[leading_column, position] = -int(reduced[row, column])
-        return restriction
 
     def _derivatives(self, form: Any) -> Any:
         """The multiples, in the multidegree, of the derivatives of a form, in one order for all

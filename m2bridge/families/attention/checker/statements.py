@@ -96,15 +96,11 @@ def fibre_of_rank_one(case: Case, orbit: Orbit) -> list[Json]:
     return as_json([pair, exchanged], case)
 
 
-def fibre_of_other_ranks(case: Case, orbit: Orbit) -> list[Json]:
-    """The fibre by Theorem 3.2 where A or V has a rank above one: the representative alone."""
-    return as_json([representative(orbit)], case)
-
-
 # The predictions that are no formula, by observable or by the property of all sizes.
 PREDICTED: dict[str, Callable[..., Any]] = {
     "fibre_exchanged": fibre_of_rank_one,
-    "fibre_itself": fibre_of_other_ranks,
+    # where A or V has a rank above one: the representative alone
+    "fibre_itself": lambda case, orbit: as_json([representative(orbit)], case),
     "polar_degrees": stated_polar_degrees,
 }
 
@@ -209,7 +205,15 @@ def _observed_in_case(
     if observable == "polar_degrees":
         return _polar_degrees(case, evidence, with_slices=with_slices)
     if observable == "polar_integrals":
-        return _decide_stated_polar_degrees(case, evidence)
+        # Whether polar degrees are the stated integrals, in former certificates: where
+        # theorem-polar applies it says so, unless numbers for the case differ.
+        if not _polar_theorem_applies(case, evidence):
+            return None
+        stated = stated_polar_degrees(case)
+        observed = _polar_degrees(case, evidence)
+        if stated is None or observed is None:
+            return True  # too large a case to compare numbers
+        return outcome_of_several(stated, observed) != "REFUTED"
     in_evidence: int | None = evidence[observable]
     return in_evidence
 
@@ -226,9 +230,13 @@ def _polar_degrees(
     """
     if evidence["degree"] is None:
         return None
-    if not (
-        _polar_theorem_applies(case, evidence) or _symmetric_polar_theorem_applies(case, evidence)
-    ):
+    # For α = d' = 1 < d functions are q ⊗ c with symmetric c of rank at most two, for which there
+    # is a second theorem, about two weights of a general function
+    # (docs/polar-degrees.md#theorem-polar-symmetric).
+    fibre = evidence["generic_fibre"]
+    is_two_to_one = fibre["points"] == fibre["length"] == 2
+    is_symmetric = case.is_of_symmetric_matrices and is_two_to_one and evidence["base_locus_empty"]
+    if not (_polar_theorem_applies(case, evidence) or is_symmetric):
         return None
     integrals = localized_polar_degrees(case)
     if integrals is None:
@@ -241,19 +249,6 @@ def _polar_degrees(
         if counted is not None:
             degrees["slices"] = counted
     return degrees
-
-
-def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether polar degrees are the stated integrals, the observable of former certificates: where
-    theorem-polar applies it says so, unless numbers for the case differ.
-    """
-    if not _polar_theorem_applies(case, evidence):
-        return None
-    stated = stated_polar_degrees(case)
-    observed = _polar_degrees(case, evidence)
-    if stated is None or observed is None:
-        return True  # too large a case to compare numbers
-    return outcome_of_several(stated, observed) != "REFUTED"
 
 
 def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
@@ -274,17 +269,6 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
         if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
-
-
-def _symmetric_polar_theorem_applies(case: Case, evidence: Json) -> bool:
-    """Whether the theorem for α = d' = 1 < d applies, where functions are q ⊗ c with symmetric c of
-    rank at most two: f defined everywhere, and two weights of a general function
-    (docs/polar-degrees.md#theorem-polar-symmetric).
-    """
-    generic_fibre = evidence["generic_fibre"]
-    is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2
-    map_is_defined_everywhere = bool(evidence["base_locus_empty"])
-    return map_is_defined_everywhere and is_two_to_one and case.is_of_symmetric_matrices
 
 
 # Verdicts orbit by orbit.

@@ -209,15 +209,6 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Represent
     return tuple(types)
 
 
-def generators_up_to(size: CoreSize, last: int) -> tuple[RepresentationType, ...]:
-    """Return the minimal generators of degree ≤ last, for all sizes with a core."""
-    if last > size.decisive_degree:
-        # A bound on all degrees needs the coordinate ring up to the decisive degree s, mostly no
-        # further, and is then s + 1 ≤ last; so all generators are as little work.
-        return tuple(found for found in generators(size) if found.degree <= last)
-    return tuple(sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)]))
-
-
 def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
     """Return the values H(0), …, H(last) of the Hilbert function of a closure, t ≥ 2."""
     size = CoreSize.of(shape)
@@ -234,7 +225,13 @@ def values_and_generators(
     shape: LayerSizes, last: int
 ) -> tuple[list[int], tuple[Representation, ...]]:
     """Return H(0), …, H(last) of a closure, t ≥ 2, and its minimal generators of degree ≤ last."""
-    types = generators_up_to(CoreSize.of(shape), last)
+    size = CoreSize.of(shape)
+    if last > size.decisive_degree:
+        # A bound on all degrees needs the coordinate ring up to the decisive degree s, mostly no
+        # further, and is then s + 1 ≤ last; so all generators are as little work.
+        types = [found for found in generators(size) if found.degree <= last]
+    else:
+        types = sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)])
     return hilbert_function(shape, last), representations_of_size(types, shape)
 
 

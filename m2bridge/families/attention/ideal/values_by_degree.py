@@ -87,6 +87,13 @@ class GeneratorNumbers(PartialValue):
         """Return the value made of the numbers of generators by degree."""
         return cls(tuple(sorted(numbers.items())), last)
 
+    @classmethod
+    def predicted(cls, shape: LayerSizes) -> Self | None:
+        """Return the value that representations of the core predict; ``None`` for one token."""
+        if why_not_several_tokens(shape):
+            return None
+        return cls.of(generator_counts(representations(shape)))
+
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted numbers, and the comparison in a sentence."""
         computed = dict(self.counts)
@@ -165,18 +172,3 @@ def _list_in_words(degrees: Sequence[int]) -> str:
     if len(degrees) > 1:
         return f"degrees {listed}"
     return f"degree {listed}" if degrees else "no generators"
-
-
-def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
-    """Return {degree: number of minimal generators} from representations of the core; t ≥ 2."""
-    return dict(generator_counts(representations(shape)))
-
-
-def predicted_generators(shape: LayerSizes) -> GeneratorNumbers | None:
-    """Return the numbers of generators that the core predicts; ``None`` for one token."""
-    return None if why_not_several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
-
-
-def predicted_degrees(shape: LayerSizes) -> GeneratorDegrees | None:
-    """Return the degrees of generators that the core predicts; ``None`` for one token."""
-    return None if why_not_several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

@@ -170,26 +170,14 @@ def images_with_moved_spaces(
     spaces are spanned by unit vectors, so only entries in zero columns of K, Q and V, and in zero
     rows of O, move them.
 
+    The row space of V is among the spaces only where values are factorized.
+
     A vector is {number of a coordinate, or ("space", place of a moving entry of weights): entry}.
-    """
-    places = _places_outside_spaces(at_representative.weights, kind)
-    extended = []
-    images = at_representative.images_along_type
-    for tangent, image in zip(at_representative.tangents, images, strict=True):
-        moves = {("space", place): tangent[place] for place in places if tangent[place]}
-        extended.append(image | moves)
-    return extended
-
-
-def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]:
-    """The places of the entries in zero columns of K, Q and V, and in zero rows of O.
-
-    V counts only where values are factorized: else its row space is not among the spaces.
     """
     places = []
     start = 0  # the place of the first entry of the matrix
     for name in ("K", "Q", "O", "V"):
-        matrix = getattr(weights, name)
+        matrix = getattr(at_representative.weights, name)
         if matrix is None:
             continue
         columns = list(zip(*matrix, strict=True))
@@ -199,7 +187,12 @@ def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]
             if has_space and not any(row_or_column):
                 places.append(start + i * len(columns) + j)
         start += len(matrix) * len(columns)
-    return places
+    extended = []
+    images = at_representative.images_along_type
+    for tangent, image in zip(at_representative.tangents, images, strict=True):
+        moves = {("space", place): tangent[place] for place in places if tangent[place]}
+        extended.append(image | moves)
+    return extended
 
 
 def _nonzero_entries(entries: Iterable[int]) -> SparseVector:

@@ -223,7 +223,11 @@ def count_script(
     names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
 
     def written(polynomial: PolyElement) -> str:
-        return _modulo_text(polynomial, prime, names)
+        residues = {}
+        for monomial, coefficient in polynomial.terms():
+            if residue := int(coefficient) % prime:
+                residues[monomial] = residue
+        return m2_syntax.polynomial(ring.from_dict(residues), names)
 
     fields = {
         "title": title,
@@ -254,12 +258,3 @@ def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
     """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}."""
     rows = ("{" + ", ".join(map(written, row)) + "}" for row in matrix)
     return "{" + ", ".join(rows) + "}"
-
-
-def _modulo_text(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
-    """A polynomial over ZZ with coefficients reduced modulo the prime, as Macaulay2 reads it."""
-    residues = {}
-    for monomial, coefficient in polynomial.terms():
-        if residue := int(coefficient) % prime:
-            residues[monomial] = residue
-    return m2_syntax.polynomial(polynomial.ring.from_dict(residues), names)

@@ -150,22 +150,10 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
     ``None`` if the degree is above LARGEST_DEGREE, or F has no values on the line, as modulo a
     prime that divides G. Values at 2δ + 1 points determine a quotient of degree δ.
     """
-    values = _values_on_a_line(reduced, 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES, random)
-    if values is None:
-        return None
-    for degree in range(LARGEST_DEGREE + 1):
-        if _has_quotient(values, degree, reduced.prime):
-            return degree
-    return None
-
-
-def _values_on_a_line(
-    reduced: _Reduced, number: int, random: Random
-) -> list[tuple[int, int]] | None:
-    """Pairs (s, F(start + s · direction)) on a random line; ``None`` if there are fewer."""
     start = _random_point(reduced, random)
     direction = _random_point(reduced, random)
-    values: list[tuple[int, int]] = []
+    number = 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES
+    values: list[tuple[int, int]] = []  # pairs (s, F(start + s · direction))
     # det M has degree 2 in V for each of the d² entries of A: if it is not zero on the whole line,
     # it is at no more than 2d² of its points
     for s in range(number + 2 * reduced.shape.d**2):
@@ -174,21 +162,20 @@ def _values_on_a_line(
         if sample is not None:
             values.append((s, sample.value))
         if len(values) == number:
-            return values
+            break
+    else:
+        return None
+    for degree in range(LARGEST_DEGREE + 1):
+        # There are such N and D, not both 0, if the matrix of the linear equations N(s) = F(s) D(s)
+        # has not full column rank.
+        rows = []
+        for s, value in values:
+            powers = [pow(s, k, reduced.prime) for k in range(degree + 1)]
+            rows += powers + [-value * power % reduced.prime for power in powers]
+        matrix = flint.nmod_mat(len(values), 2 * (degree + 1), rows, reduced.prime)
+        if matrix.rank() < matrix.ncols():
+            return degree
     return None
-
-
-def _has_quotient(values: Sequence[tuple[int, int]], degree: int, prime: int) -> bool:
-    """Whether N(s) = F(s) D(s) at all pairs, for some N and D of at most this degree, not both 0.
-
-    There are such polynomials if the matrix of these linear equations has not full column rank.
-    """
-    rows = []
-    for s, value in values:
-        powers = [pow(s, k, prime) for k in range(degree + 1)]
-        rows += powers + [-value * power % prime for power in powers]
-    matrix = flint.nmod_mat(len(values), 2 * (degree + 1), rows, prime)
-    return bool(matrix.rank() < matrix.ncols())
 
 
 def _random_point(reduced: _Reduced, random: Random) -> list[int]:
@@ -241,51 +228,31 @@ def _form(
 def _matrix_of_forms(
     reduced: _Reduced, D: flint.nmod_mpoly, degree: int, random: Random
 ) -> list[list[flint.nmod_mpoly]] | None:
-    """The matrix D·A for A = M⁻¹w, if its entries are forms of this degree in V."""
+    """The matrix D·A for A = M⁻¹w, if its entries are forms of this degree in V.
+
+    The first values determine the coefficients, and the others have to fit; ``None`` if not so.
+    """
     prime, d = reduced.prime, reduced.shape.d
-    number_of_monomials = comb(degree + reduced.variables - 1, degree)
-    samples = reduced.random_samples(number_of_monomials + EXTRA_VALUES, random)
-    values = []  # for each V the values of all entries
+    monomials = _exponents(reduced.variables, degree)
+    size = len(monomials)
+    samples = reduced.random_samples(size + EXTRA_VALUES, random)
+    # a row for each V: the values of all monomials, and of all entries of D·A
+    monomial_rows = [_values_of(monomials, sample.V, prime) for sample in samples]
+    entry_rows = []
     for sample in samples:
         D_at_V = int(D(*sample.V))
-        values.append([D_at_V * int(entry) % prime for entry in sample.A.entries()])
-    forms = _forms_through([sample.V for sample in samples], values, degree, D.context())
-    if forms is None:
-        return None
-    return [forms[d * p : d * p + d] for p in range(d)]
-
-
-def _forms_through(
-    points: list[list[int]], values: list[list[int]], degree: int, context: flint.nmod_mpoly_ctx
-) -> list[flint.nmod_mpoly] | None:
-    """The forms of a degree with given values at points, a row of values for each point.
-
-    The first points determine the coefficients, and the values at the others have to fit. ``None``
-    if they do not, or if the first points do not determine the forms.
-    """
-    prime = context.modulus()
-    monomials = _exponents(len(points[0]), degree)
-    size = len(monomials)
-    monomial_values = flint.nmod_mat([_values_of(monomials, V, prime) for V in points], prime)
-    form_values = flint.nmod_mat(values, prime)
-    first_monomial_values = _first_rows(monomial_values, size)
-    first_form_values = _first_rows(form_values, size)
+        entry_rows.append([D_at_V * int(entry) % prime for entry in sample.A.entries()])
+    first_monomials = flint.nmod_mat(monomial_rows[:size], prime)
     try:
-        coefficients = first_monomial_values.solve(first_form_values)
+        coefficients = first_monomials.solve(flint.nmod_mat(entry_rows[:size], prime))
     except ZeroDivisionError:
         return None
-    if monomial_values * coefficients != form_values:
+    if flint.nmod_mat(monomial_rows, prime) * coefficients != flint.nmod_mat(entry_rows, prime):
         return None
-    # a row of ``coefficients`` for each monomial, and a column for each form
+    # a row of ``coefficients`` for each monomial, and a column for each entry
     columns = coefficients.transpose().tolist()
-    return [_form(context, monomials, list(map(int, column))) for column in columns]
-
-
-def _first_rows(matrix: flint.nmod_mat, number: int) -> flint.nmod_mat:
-    """The matrix of the first rows of a matrix, ``number`` of them."""
-    columns = matrix.ncols()
-    entries = matrix.entries()[: number * columns]
-    return flint.nmod_mat(number, columns, entries, matrix.modulus())
+    forms = [_form(D.context(), monomials, list(map(int, column))) for column in columns]
+    return [forms[d * p : d * p + d] for p in range(d)]
 
 
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:

@@ -188,10 +188,6 @@ class QuadraticFunction(NamedTuple):
         linear_part = (self.linear.transpose() * c)[0, 0]
         return quadratic_part - linear_part + self.constant
 
-    def gradient(self, c: Any) -> Any:
-        """The gradient at a column c, the column Gc − b."""
-        return self.gram * c - self.linear
-
 
 class Derivatives(NamedTuple):
     """The gradient, a column, and the Hessian of a function with respect to some coordinates."""
@@ -249,7 +245,7 @@ class Landscape:
             along_V[number, of_V] = entries_of_A[of_A]
         function = along_A * matrix_class(d * d, 1, entries_of_A)  # c is linear in A
         # with the error E = Gc − b and J = ∂c the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c
-        error = loss.gradient(function)
+        error = loss.gram * function - loss.linear
         J = _stack_rows(along_A.transpose(), along_V.transpose()).transpose()
         hessian = J.transpose() * (loss.gram * J)
         for number, of_A, of_V in bilinear_terms(self.shape):

@@ -228,7 +228,21 @@ def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Q
             block[m, n] += S_pq[m] * S_pq[n] * S[index_of_x[m], index_of_x[n]]
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     block = block / tokens_in_all
-    _check_definite(block, shape, tokens)
+    missing = size - block.rank()
+    if missing and all(len(set(zip(*sequence, strict=True))) == 1 for sequence in tokens):
+        raise InvalidCaseError(
+            "data",
+            "all tokens of a sequence are the same, so the layer sees one token only: give"
+            " sequences of two different tokens at least",
+        )
+    if missing:
+        dimension = missing * shape.d_out
+        raise InvalidCaseError(
+            "data",
+            f"too few data: functions of dimension {dimension} (of {shape.independent_count})"
+            " vanish on all of them, so the loss does not determine the function: give more"
+            " sequences, in general position",
+        )
     lengths = sorted({len(sequence[0]) for sequence in tokens})
     data = f"{plural(len(tokens), 'sequence')} of {'/'.join(map(str, lengths))} tokens"
     return Quadratic(shape, _block_diagonal(block.tolist(), shape), data)
@@ -265,28 +279,6 @@ def loss_on_outputs(
         constant=constant / tokens_in_all,
         data=quadratic.data,
         target=target,
-    )
-
-
-def _check_definite(
-    block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[RationalRows]
-) -> None:
-    """Refuse data if G is not positive definite, by its block of one output."""
-    missing = block.nrows() - block.rank()
-    if missing == 0:
-        return
-    if all(len(set(zip(*sequence, strict=True))) == 1 for sequence in tokens):
-        raise InvalidCaseError(
-            "data",
-            "all tokens of a sequence are the same, so the layer sees one token only: give"
-            " sequences of two different tokens at least",
-        )
-    dimension = missing * shape.d_out
-    raise InvalidCaseError(
-        "data",
-        f"too few data: functions of dimension {dimension} (of {shape.independent_count}) vanish on"
-        " all of them, so the loss does not determine the function: give more sequences, in"
-        " general position",
     )
 
 

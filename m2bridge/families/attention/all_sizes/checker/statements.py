@@ -311,7 +311,21 @@ def _compare(words: Words, observable: str) -> Compared:
         false = sizes_with_wrong_types(in_isl(words.value))
         return Compared(false=false, unknown=NONE, vacuous=NONE, wrong=None)
     if observable in NUMBERS:
-        return _compare_numbers(words, observable)
+        # As polynomials in d, d', α and D two numbers differ for all sizes if their difference is
+        # one term, as no variable is zero; else it is not known where.
+        d, dp, alpha, half = ring(4).gens()
+        # D is twice a variable, so that half of it is a polynomial with integer coefficients
+        names = {"d": d, "dp": dp, "alpha": alpha, "D": 2 * half}
+        false, unknown = NONE, ALL
+        for where, observed in where_numbers(observable):
+            for condition, stated in conditions.pieces(words.value):
+                compared = where.intersect(sizes(in_isl(condition)))
+                difference = conditions.value(stated, names) - conditions.value(observed, names)
+                if len(difference) <= 1:
+                    unknown = unknown.subtract(compared)
+                if len(difference) == 1:
+                    false = false.union(compared)
+        return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
     # polar degrees are no formula: they are observed as those that are stated
     true = EVERY if words.as_property or not words.value else in_isl(words.value)
     found = where_observed(observable)
@@ -327,26 +341,6 @@ def _compare(words: Words, observable: str) -> Compared:
     return Compared(
         false=sizes_of(wrong), unknown=unknown.subtract(vacuous), vacuous=vacuous, wrong=wrong
     )
-
-
-def _compare_numbers(words: Words, observable: str) -> Compared:
-    """Compare a stated number with the observed one, as polynomials in d, d', α and D: different
-    for all sizes if their difference is one term, as no variable is zero; else it is not known
-    where.
-    """
-    d, dp, alpha, half = ring(4).gens()
-    # D is twice a variable, so that a half of it is a polynomial with integer coefficients
-    names = {"d": d, "dp": dp, "alpha": alpha, "D": 2 * half}
-    false, unknown = NONE, ALL
-    for where, observed in where_numbers(observable):
-        for condition, stated in conditions.pieces(words.value):
-            compared = where.intersect(sizes(in_isl(condition)))
-            difference = conditions.value(stated, names) - conditions.value(observed, names)
-            if len(difference) <= 1:
-                unknown = unknown.subtract(compared)
-            if len(difference) == 1:
-                false = false.union(compared)
-    return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
@@ -414,7 +408,12 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
         return found
     case = cases.Case(d=d, d_out=dp, a=a, t=2)
     evidence_of_case, _ = observe(d, dp, min(a, d))  # without the points of the fibres
-    largest = _largest_orbit_in(wrong, case, evidence_of_case["orbits"])
+    in_set = []
+    for facts in evidence_of_case["orbits"]:
+        numbers = ", ".join(map(str, (case.d, case.d_out, case.a, *facts["orbit"])))
+        if isl.Set(f"{{ [{numbers}] }}").is_subset(wrong):
+            in_set.append(facts)
+    largest = max(in_set, key=lambda facts: (facts["dimension"], facts["orbit"]))
     r, s, m = largest["orbit"]
     found["orbit"] = {"r": r, "s": s, "m": m}
     found |= cases.matrices(cases.representative((r, s, m)), case)
@@ -424,13 +423,3 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
             "tangent_dimension_at_least": largest["tangent_lower_bound"],
         }
     return found
-
-
-def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
-    """The facts at the last orbit of the largest dimension among the orbits of a case in a set."""
-    in_set = []
-    for facts in facts_at_orbits:
-        numbers = ", ".join(map(str, (case.d, case.d_out, case.a, *facts["orbit"])))
-        if isl.Set(f"{{ [{numbers}] }}").is_subset(orbit_set):
-            in_set.append(facts)
-    return max(in_set, key=lambda facts: (facts["dimension"], facts["orbit"]))

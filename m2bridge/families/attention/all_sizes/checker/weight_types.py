@@ -51,7 +51,22 @@ def exposed_types() -> isl.Set:
     1 is left out. ContradictionError if the polynomial is different, or a fibre is not reduced
     elsewhere.
     """
-    _check_difference_of_dimensions()
+    kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
+    # the sizes and the ranks in these variables
+    d = s + delta
+    dp = s + epsilon
+    r = m + delta - n
+    k = r + kappa
+    q = r + lambda_
+    # the rank of f' on all (K̇ᵀQ + KᵀQ̇, V̇): their dimension less 1, for the kernel of f'
+    # for K and Q of ranks k and q; K̇ᵀQ + KᵀQ̇ are the d × d matrices that map the kernel of Q into
+    # the image of Kᵀ
+    rank = d * (k + q) - k * q + d * dp - 1
+    difference = rank - dimension_with_spaces(d, dp, r, s, m, k, q)
+    # four times κ² + λ² − κλ, as a sum of squares
+    four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
+    if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
+        raise ContradictionError("the dimensions of types differ by another polynomial")
     # the types over the orbits whose fibre is not reduced, with any ranks k and q: these are the
     # coordinates of a type after the six of an orbit with its size
     not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
@@ -64,34 +79,6 @@ def exposed_types() -> isl.Set:
     general = types("m = 0 or m + d = r + s")
     # where fibres are not reduced there is no condition on mn
     return balanced.intersect(general.union(not_reduced))
-
-
-def _check_difference_of_dimensions() -> None:
-    """Raise ContradictionError unless the difference of dimensions is κ² + λ² − κλ + δε + mn.
-
-    The first three terms are not negative: four times them are (2κ − λ)² + 3λ².
-    """
-    kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
-    # the sizes and the ranks in these variables
-    d = s + delta
-    dp = s + epsilon
-    r = m + delta - n
-    k = r + kappa
-    q = r + lambda_
-    # the rank of f' on all (K̇ᵀQ + KᵀQ̇, V̇): their dimension less 1, for the kernel of f'
-    rank = dimension_of_images(d, dp, k, q) - 1
-    difference = rank - dimension_with_spaces(d, dp, r, s, m, k, q)
-    four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
-    if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
-        raise ContradictionError("the dimensions of types differ by another polynomial")
-
-
-def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
-    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇, for K and Q of ranks k and q.
-
-    K̇ᵀQ + KᵀQ̇ are the d × d matrices that map the kernel of Q into the image of Kᵀ.
-    """
-    return d * (k + q) - k * q + d * dp
 
 
 def dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:

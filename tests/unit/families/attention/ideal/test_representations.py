@@ -91,11 +91,7 @@ from m2bridge.families.attention.ideal.representations import (
     representations,
 )
 from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
-from m2bridge.families.attention.ideal.values_by_degree import (
-    GeneratorDegrees,
-    GeneratorNumbers,
-    predicted_numbers,
-)
+from m2bridge.families.attention.ideal.values_by_degree import GeneratorDegrees, GeneratorNumbers
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
@@ -509,7 +505,7 @@ def test_generators_of_a_case_by_weight_spaces_are_compared(
     found = generators_cross_checked(model)
     observed = found.observations
     assert (observed.computed, observed.last) == ({2: 198, 3: 40, 4: 225}, 4)
-    assert observed.predicted == predicted_numbers(model)
+    assert observed.predicted == dict(GeneratorNumbers.predicted(model).counts)
     assert [verdict.decision for verdict in found.verdicts] == ["UNDECIDED", "UNDECIDED"]
     right = representations(model)
     for wrong, decisions in (

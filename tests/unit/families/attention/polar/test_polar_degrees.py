@@ -210,7 +210,9 @@ def test_the_checker_wants_kernels_below_the_codimension(
 
 
 def test_where_the_theorem_does_not_apply() -> None:
-    with pytest.raises(MethodUnavailableError, match="no theorem gives the polar degrees: .*t ≥ 2"):
+    with pytest.raises(
+        MethodUnavailableError, match=r"no theorem gives the polar degrees: .*t ≥ 2"
+    ):
         polar.predicted_polar_degrees(LayerSizes(2, 2, 2, 1))
     with pytest.raises(MethodUnavailableError, match="no theorem gives the polar degrees"):
         polar_degrees(SingleLayerAttention(3, 1, 1, 1), method="theorem")
