@@ -321,9 +321,16 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
         numbers = Residues(LARGE_PRIME)
         endless = gradients(block, numbers, tokens=min(t, 2), draw=random_residues())
         return rank_of_gradients(endless, upper=block.columns)
-    if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
-        return _series_rank(block, t)
-    return _formal_rank(block)
+    layers = len(block.attention)
+    if layers > MAX_EXACT_SERIES_LAYERS:
+        return _formal_rank(block)
+    # Gradients for t tokens εX, of which all but one are equal, are power series in h = ε². Layer k
+    # shows its matrix in order 3^(k−1) after the first (theorem-S).
+    orders = int(3 ** (layers - 1)) + 1
+    # the second of the two tokens stands for t − 1 equal ones
+    series = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
+    endless = gradients(block, series, tokens=2, draw=random_residues())
+    return growing_rank(endless, length=orders)
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
@@ -334,20 +341,6 @@ def _formal_rank(block: TwoInputNetwork) -> int:
     numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
     endless = gradients(block, numbers, tokens=2, draw=draw)
     return rank_of_gradients(endless, upper=block.columns)
-
-
-def _series_rank(block: TwoInputNetwork, t: int) -> int:
-    """Return a lower bound for the rank of the differential for softmax of t tokens εX, of which
-    all but one are equal, by gradients as power series in h = ε².
-
-    With l layers 3^(l−1) + 1 orders are taken, as layer k shows its matrix in order 3^(k−1) after
-    the first (theorem-S).
-    """
-    orders = int(3 ** (len(block.attention) - 1)) + 1
-    # the second of the two tokens stands for t − 1 equal ones
-    numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    endless = gradients(block, numbers, tokens=2, draw=random_residues())
-    return growing_rank(endless, length=orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:

@@ -133,8 +133,24 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
     """
     n = network.widths[0]
     entry_count = n * (n + 1) // 2
+    # P is a matrix of polynomials in S_11, S_12, …, S_nn and then in the parameters
+    context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
+    generators = context.gens()
+    entry_at = {}
+    for (i, j), entry in zip(_pairs(n), generators[:entry_count], strict=True):
+        entry_at[i, j] = entry_at[j, i] = entry
+    S = EntryMatrix([[entry_at[i, j] for j in range(n)] for i in range(n)])
+    Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
+    weights = NetworkWeights.read(network, generators[entry_count:], NumberSystem())
+    for layer in weights.network():
+        summands = [
+            head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
+        ]
+        if network.skip:
+            summands.append(Q)
+        Q = reduce(add, summands)
     P: dict[EntryMonomial, Polynomial] = {}
-    for k, row in enumerate(_matrix_P(network).rows, 1):
+    for k, row in enumerate(Q.rows, 1):
         for i, entry in enumerate(row, 1):
             # Exponents of the entries of S, then of the parameters. They and the coefficients are
             # integers of FLINT, which become integers of Python.
@@ -145,28 +161,6 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
     # the constant part of P, of a network with skip connections, is the identity
     varying = [(k, i, in_S) for k, i, in_S in P if any(in_S)]
     return {monomial: P[monomial] for monomial in sorted(varying, key=_order)}
-
-
-def _matrix_P(network: NetworkSizes) -> EntryMatrix:
-    """Return the matrix P, of polynomials in S_11, S_12, …, S_nn and then in the parameters."""
-    n = network.widths[0]
-    entry_count = n * (n + 1) // 2
-    context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
-    generators = context.gens()
-    parameters = generators[entry_count:]
-    entry_at = {}
-    for (i, j), entry in zip(_pairs(n), generators[:entry_count], strict=True):
-        entry_at[i, j] = entry_at[j, i] = entry
-    S = EntryMatrix([[entry_at[i, j] for j in range(n)] for i in range(n)])
-    Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
-    for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
-        summands = [
-            head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
-        ]
-        if network.skip:
-            summands.append(Q)
-        Q = reduce(add, summands)
-    return Q
 
 
 def _pairs(n: int) -> Iterator[tuple[int, int]]:

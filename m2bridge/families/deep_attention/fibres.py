@@ -20,7 +20,6 @@ lightning attention, or that the limit is not about it; TooLargeError that it ha
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
-from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.convert.answers import answer_to
@@ -85,49 +84,33 @@ def fibre_script(network: NetworkSizes) -> Script:
     # the inputs are the entries of X; for t ≥ n the entries of XXᵀ, then any symmetric matrix
     input_count = n * network.t if few_tokens else n * (n + 1) // 2
     attention, M = _random_weights(network)
-    fibre = _unknown_matrices(network, [A[0][0] for A in attention])
+    # The matrices (B_1, …, B_l, N) with texts for Macaulay2 as entries: A_k(1,1) for each
+    # B_k(1,1), and else the name of an unknown.
+    B: list[list[list[str]]] = []
+    unknowns: list[str] = []
+    for k, A in enumerate(attention, 1):
+        # the entry (1, 1) is no unknown, so that its name is left out
+        (_, *first_row), *rows = _names(f"inner_({k},", n, n)
+        B.append([[str(A[0][0]), *first_row], *rows])
+        unknowns += [*first_row, *chain.from_iterable(rows)]
+    N = _names("outer_(", network.widths[-1], n)
+    unknowns += chain.from_iterable(N)
     return render(
         "deep_fibre",
         libraries=("wire", "fibres"),
         values={
             "title": network.title,
-            "unknowns": ", ".join(fibre.unknowns),
+            "unknowns": ", ".join(unknowns),
             "inputs": f"entry_1..entry_{input_count}",
             "size": n,
             # 0 says that the inputs are XXᵀ
             "tokens": network.t if few_tokens else 0,
-            "unknown_matrices": _list(map(_matrix, fibre.B)),
-            "unknown_values": _matrix(fibre.N),
+            "unknown_matrices": _list(map(_matrix, B)),
+            "unknown_values": _matrix(N),
             "matrices": _list(map(_matrix, attention)),
             "values": _matrix(M),
         },
     )
-
-
-class _UnknownMatrices(NamedTuple):
-    """The matrices (B_1, …, B_l, N) of a fibre, and the names of the unknowns.
-
-    Entries are texts for Macaulay2: a number for each B_k(1,1), and else the name of an unknown.
-    """
-
-    B: list[list[list[str]]]
-    N: list[list[str]]
-    unknowns: list[str]
-
-
-def _unknown_matrices(network: NetworkSizes, first_entries: Sequence[int]) -> _UnknownMatrices:
-    """Return matrices (B_1, …, B_l, N) of unknowns, but for these entries B_k(1,1)."""
-    n = network.widths[0]
-    B: list[list[list[str]]] = []
-    unknowns: list[str] = []
-    for k, first_entry in enumerate(first_entries, 1):
-        # the entry (1, 1) is no unknown, so that its name is left out
-        (_, *first_row), *rows = _names(f"inner_({k},", n, n)
-        B.append([[str(first_entry), *first_row], *rows])
-        unknowns += [*first_row, *chain.from_iterable(rows)]
-    N = _names("outer_(", network.widths[-1], n)
-    unknowns += chain.from_iterable(N)
-    return _UnknownMatrices(B, N, unknowns)
 
 
 def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:

@@ -221,8 +221,21 @@ class Computation:
 
     @cached_property
     def virtual_weights(self) -> ComputedValue:
-        """The dimension of the virtual weights."""
-        return _virtual_weights(self.network)
+        """The dimension of the virtual weights: the rank of the differential of (A, V) or (K, Q, V)
+        ↦ (A'_1, …, A'_l, M), with a row of derivatives for each parameter.
+        """
+        if not self.network.is_plain:
+            raise MethodUnavailableError(
+                "only a network of one head without skip connections has virtual weights"
+            )
+        count = self.network.parameter_count
+        random = Random(RANDOM_WEIGHTS_SEED)
+        _check_entries(count, self.network.virtual_entries)
+        point = [random.randrange(LARGE_PRIME) for _ in range(count)]
+        tangents = [_tangent(self.network, point, i) for i in check_deadline_in(range(count))]
+        rank = rank_mod(tangents, LARGE_PRIME)
+        method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
+        return _value_of_rank(rank, virtual_dimension(self.network), method)
 
     @cached_property
     def fibre(self) -> fibres.GenericFibre:
@@ -314,24 +327,6 @@ def _attention_matrices(computation: Computation) -> ComputedValue:
         upper_bound += heads * matrices_of_rank(d, alpha)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
     return _value_of_rank(rank_sum, upper_bound, method)
-
-
-def _virtual_weights(network: NetworkSizes) -> ComputedValue:
-    """Compute the dimension of the virtual weights: the rank of the differential of (A, V) or (K,
-    Q, V) ↦ (A'_1, …, A'_l, M), with a row of derivatives for each parameter.
-    """
-    if not network.is_plain:
-        raise MethodUnavailableError(
-            "only a network of one head without skip connections has virtual weights"
-        )
-    count = network.parameter_count
-    random = Random(RANDOM_WEIGHTS_SEED)
-    _check_entries(count, network.virtual_entries)
-    parameters = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    tangents = [_tangent(network, parameters, i) for i in check_deadline_in(range(count))]
-    rank = rank_mod(tangents, LARGE_PRIME)
-    method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
-    return _value_of_rank(rank, virtual_dimension(network), method)
 
 
 def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:

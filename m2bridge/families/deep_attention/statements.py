@@ -146,23 +146,20 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     paper_key = "3.10" if network.softmax else "3.8"
     expected = []
     for statement in DIMENSIONS:
-        expectation = _expectation(statement, network)
+        predicted = statement.predict(network)
+        assert predicted is None or isinstance(predicted, int)
+        # the remarks have names of statements by "key, part", or by the key for all parts
+        name = (
+            WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
+        )
+        assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
+        expectation = Expectation(
+            value=predicted,
+            statement=name,
+            fails=statement.hypotheses(network),
+            assumes=WORDS.hypotheses[assumed],
+        )
         applies = expectation.value is not None and not expectation.fails
         if applies or (statement.key == paper_key and network.is_plain):
             expected.append(expectation)
     return tuple(expected)
-
-
-def _expectation(statement: Stated, network: NetworkSizes) -> Expectation:
-    """Return what a statement about the dimension says of a network, and what fails."""
-    predicted = statement.predict(network)
-    assert predicted is None or isinstance(predicted, int)
-    # the remarks have names of statements by "key, part", or by the key for all parts
-    name = WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
-    assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
-    return Expectation(
-        value=predicted,
-        statement=name,
-        fails=statement.hypotheses(network),
-        assumes=WORDS.hypotheses[assumed],
-    )

@@ -279,8 +279,15 @@ def content(words: Words) -> Content:
 
 @cache
 def _evidence_of_the_lemma() -> Json:
-    """The evidence for lemma-kernel: the names of the identities, and the ranks of blocks."""
-    blocks = [_block(network) for network in _blocks()]
+    """The evidence for lemma-kernel: the names of the identities, and the ranks of blocks;
+    ContradictionError if a kernel is larger than the lemma says.
+    """
+    blocks = []
+    for network in _blocks():
+        columns, rank = columns_and_rank(network)
+        if rank != columns - unseen_dimension(network):
+            raise ContradictionError(f"the kernel of {network} is larger than it always is")
+        blocks.append({"network": network.key, "columns": columns, "rank": rank})
     return {"identities": identities(), "blocks": blocks}
 
 
@@ -300,16 +307,6 @@ def _blocks() -> Iterator[Network]:
                 widths = (2,) * wide_layers + (1,) * (later_layers + 1)
                 a = ranks + (1,) * later_layers
                 yield Network(widths=widths, a=a, t=t, softmax=is_softmax)
-
-
-def _block(network: Network) -> Json:
-    """The numbers of columns and the rank of the differential of the block of a network;
-    ContradictionError if its kernel is larger than lemma-kernel says.
-    """
-    columns, rank = columns_and_rank(network)
-    if rank != columns - unseen_dimension(network):
-        raise ContradictionError(f"the kernel of {network} is larger than it always is")
-    return {"network": network.key, "columns": columns, "rank": rank}
 
 
 def _examples(words: Words) -> tuple[Json | None, list[Json]]:

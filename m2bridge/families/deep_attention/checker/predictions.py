@@ -205,7 +205,8 @@ def upper_bound(network: Network) -> int:
     """
     if network.softmax and network.t == 1:
         # the softmax of one score is 1: functions are X ↦ MX
-        return _dimension_of_M(network)
+        least = min(network.widths)
+        return least * (network.widths[0] + network.widths[-1] - least)
     if network.plain and network.softmax:
         return virtual_weights_dimension(network, whole=network.depth)
     if network.plain:
@@ -217,12 +218,6 @@ def upper_bound(network: Network) -> int:
     if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
         bound = min(bound, _coefficient_count(network))
     return bound
-
-
-def _dimension_of_M(network: Network) -> int:
-    """The dimension of the d_l × d_0 matrices of rank at most the least width."""
-    least = min(network.widths)
-    return least * (network.widths[0] + network.widths[-1] - least)
 
 
 def layered_bound(network: Network) -> int:
