@@ -30,7 +30,6 @@ from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption, Family
-    from m2bridge.maps.model import Model
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -323,7 +322,17 @@ def named_case(options: dict[str, Any]) -> Any:
     if outputs is not None:
         raise click.UsageError("--restrict-to needs a map in a file")
     if name is not None:
-        return _case_of_family(family(name), options)
+        from m2bridge.maps.model import Model
+
+        chosen = family(name)
+        texts = {option.name: options.pop(option.name, None) for option in chosen.options}
+        case = chosen.from_options(texts)
+        # a family of all sizes has no single map that could be computed with
+        if not isinstance(case, Model):
+            raise InvalidCaseError(
+                "family", f"{case.title} is not a single model: it can only be certified"
+            )
+        return case
     meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}
     for option, meaning in meanings.items():
         if options[option] is None:
@@ -332,20 +341,6 @@ def named_case(options: dict[str, Any]) -> Any:
             )
     sizes = {size: options.pop(size) for size in ("d", "d_out", "a", "t")}
     return family(DEFAULT_FAMILY).build(**sizes)
-
-
-def _case_of_family(chosen: Family[Any], options: dict[str, Any]) -> Model:
-    """Take the options of a family out of a command's options; return the case that they name."""
-    from m2bridge.maps.model import Model
-
-    texts = {option.name: options.pop(option.name, None) for option in chosen.options}
-    model = chosen.from_options(texts)
-    # a family of all sizes has no single map that could be computed with
-    if not isinstance(model, Model):
-        raise InvalidCaseError(
-            "family", f"{model.title} is not a single model: it can only be certified"
-        )
-    return model
 
 
 @dataclass(frozen=True, slots=True)

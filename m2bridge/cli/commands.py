@@ -107,7 +107,13 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         error.show()  # the help of a group that was given without a command
         return USAGE
     except click.ClickException as error:
-        return _refuse(_refusal(error, words), words)
+        message = error.format_message()
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+            message = _missing_dash(error, error.ctx, words) or message
+            advice = _where_option_belongs(error, error.ctx, words)
+            if advice:
+                message = f"No such option '{error.option_name}'{advice}"
+        return _refuse(message, words)
     except (KeyboardInterrupt, click.Abort) as error:
         # click makes Abort of KeyboardInterrupt, and of EOFError: nobody is asked for input, so
         # that is the end of the pipe from a process
@@ -149,8 +155,19 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Print the usage of a command without any arguments, and a mistake; return the exit code."""
-    click.echo(_usage(cli, words), err=True, nl=False)
+    """Print the usage of a command without any arguments, with an example, and a mistake; return
+    the exit code.
+    """
+    command = cli.commands.get(words[0]) if len(words) == 1 else None
+    if command is not None:
+        context = click.Context(command, info_name=f"m2bridge {command.name}")
+        lines = (
+            command.get_usage(context),
+            command.epilog,
+            f"All options: m2bridge {command.name} --help",
+        )
+        # not all commands have an example
+        click.echo("".join(f"{text}\n" for text in lines if text), err=True, nl=False)
     return _print_error(errors.as_sentence(message), USAGE)
 
 
@@ -164,16 +181,6 @@ def _print_error(message: str, exit_code: int) -> int:
 
 
 EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
-
-
-def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """Return click's message for a mistake, or better advice for an unknown option."""
-    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        advice = _where_option_belongs(error, error.ctx, words)
-        if advice:
-            return f"No such option '{error.option_name}'{advice}"
-        return _missing_dash(error, error.ctx, words) or error.format_message()
-    return error.format_message()
 
 
 def _where_option_belongs(
@@ -224,19 +231,3 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
     if error.possibilities or not meant:  # possibilities are the options that click suggests
         return ""
     return f"No such option '{meant[0]}'. Did you mean '-{meant[0]}'?"
-
-
-def _usage(group: click.Group, words: Sequence[str]) -> str:
-    """Return the usage of a command that was given without arguments, with an example."""
-    if len(words) != 1:
-        return ""
-    command = group.commands.get(words[0])
-    if command is None:
-        return ""
-    context = click.Context(command, info_name=f"m2bridge {command.name}")
-    lines = (
-        command.get_usage(context),
-        command.epilog,
-        f"All options: m2bridge {command.name} --help",
-    )
-    return "".join(f"{text}\n" for text in lines if text)  # not all commands have an example

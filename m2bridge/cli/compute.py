@@ -100,15 +100,28 @@ def closure_command(
     representations, and formulas; with --all also a polynomial for each representation.
     """
     if all_sizes:
-        return _closures_of_all_sizes(
-            options
-            | {
-                "strategy": strategy,
-                "max_degree": max_degree,
-                "weights": weights,
-                "no_generators": no_generators or None,  # None: the flag is not given
-            }
+        of_one_size = {
+            "strategy": strategy,
+            "max_degree": max_degree,
+            "weights": weights,
+            "no_generators": no_generators or None,  # None: the flag is not given
+        }
+        of_a_model = ("file", "named_file", "field", "coordinates")
+        family = family_with_all_sizes(
+            options.get("family") or DEFAULT_FAMILY,
+            options | of_one_size,
+            without_effect=(*of_a_model, *of_one_size, "outputs"),
         )
+        run = common.Run.of(options)
+        _, exit_code = run.compute(
+            "Zariski closures for all sizes",
+            # the family itself imports what it needs, so this only returns its method
+            lambda: family.closures_of_all_sizes,
+            # representations are found in Python, so Macaulay2 starts only where it is asked
+            starts_engine_early=False,
+            vectors=run.everything,  # with --all a polynomial for each representation
+        )
+        return exit_code
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
         # The map in FILE has its own parameters, and given weights are refused for it later. After
@@ -132,24 +145,6 @@ def closure_command(
         max_degree=max_degree,
         weights=weights,
     )
-
-
-def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    """Perform ``closure --all-sizes`` with all options of the command; return the exit code."""
-    name = options.get("family") or DEFAULT_FAMILY
-    of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
-    of_a_model = ("file", "named_file", "field", "coordinates")
-    family = family_with_all_sizes(name, options, without_effect=(*of_a_model, *of_one_size))
-    request = common.Run.of(options)
-    _, exit_code = request.compute(
-        "Zariski closures for all sizes",
-        # the family itself imports what it needs, so this only returns its method
-        lambda: family.closures_of_all_sizes,
-        # representations are found in Python, so Macaulay2 starts only where it is asked
-        starts_engine_early=False,
-        vectors=request.everything,  # with --all a polynomial for each representation
-    )
-    return exit_code
 
 
 @click.command(

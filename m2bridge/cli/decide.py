@@ -39,7 +39,6 @@ from m2bridge.reading import exists
 from m2bridge.statements.statement import statements_named
 
 if TYPE_CHECKING:
-    from m2bridge.families.attention.orbits.membership import Membership
     from m2bridge.statements.statement import Statement
 
 
@@ -76,7 +75,17 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     """
     name = options.get("family") or DEFAULT_FAMILY
     if all_sizes:
-        return _cross_check_all_sizes(statement, name, options, exit_zero)
+        of_a_model = ("file", "field", "coordinates")
+        named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
+        statements = _chosen(statement, name)
+        result, code_if_decided = common.Run.of(options).compute(
+            "cross-check for all sizes",
+            lambda: named_family.cross_check_all_sizes,  # the family itself imports what it needs
+            statements,
+            starts_engine_early=named_family.all_sizes_use_engine,
+        )
+        # where every verdict is decided, a limit may still have cut the result short
+        return exit_code(result, exit_zero) or code_if_decided
     if not family(name).options:  # such a family has one case only: all sizes of another family
         raise click.UsageError("use --all-sizes to cross-check statements for all sizes")
     chosen = []  # for a map in a file, about which there are no statements
@@ -116,23 +125,6 @@ def _chosen(statement: str, name: str) -> list[Statement]:
             message = f"'{statement:.60}' is about {other.title}: give --family {other_name}"
             break
     raise click.BadParameter(message, param_hint="'STATEMENT'")
-
-
-def _cross_check_all_sizes(
-    statement: str, name: str, options: dict[str, Any], exit_zero: bool
-) -> int:
-    """Perform ``cross-check --all-sizes`` for the named family; return the exit code."""
-    of_a_model = ("file", "field", "coordinates")
-    named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
-    statements = _chosen(statement, name)
-    result, code_if_decided = common.Run.of(options).compute(
-        "cross-check for all sizes",
-        lambda: named_family.cross_check_all_sizes,  # the family itself imports what it needs
-        statements,
-        starts_engine_early=named_family.all_sizes_use_engine,
-    )
-    # where every verdict is decided, a limit may still have cut the result short
-    return exit_code(result, exit_zero) or code_if_decided
 
 
 @click.command(
@@ -191,28 +183,21 @@ def membership_command(
         if function is not None:
             coordinates_of_function = _exact_values("function", _function_text(function))
         with request.engine(), progress(f"membership for {request.model}"):
-            result = _membership(request.model, coordinates_of_function, weights)
+            with importing():
+                from m2bridge.trained_weights.heads.membership import membership
+            try:
+                result = membership(request.model, coordinates_of_function, **weights)
+            except InvalidCaseError as reason:
+                if reason.option != "weights":
+                    raise
+                # --weights is not an option, so that the hint is without quotes
+                raise click.BadParameter(reason.message, param_hint="the weights") from None
     if has_decimals(texts.values()):
         remark = "decimals are taken exactly as they are written"
         if result.remark:
             remark = f"{remark}; {result.remark}"
         result = replace(result, remark=remark)
     return show(result, request.form, clock)
-
-
-def _membership(
-    model: Any, coordinates: dict[str, Fraction] | None, weights: dict[str, Any]
-) -> Membership:
-    """Import and call ``membership``, so that its errors name options of the command."""
-    with importing():
-        from m2bridge.trained_weights.heads.membership import membership
-    try:
-        return membership(model, coordinates, **weights)
-    except InvalidCaseError as reason:
-        if reason.option != "weights":
-            raise
-        # --weights is not an option, so that the hint is without quotes
-        raise click.BadParameter(reason.message, param_hint="the weights") from None
 
 
 def has_decimals(texts: Iterable[str]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -212,20 +211,15 @@ class PolynomialsFirst(click.Command):
         marked: list[str] = []
         previous = ""
         for arg in args:
+            # a minus sign, which no second one follows, and not only a number or nothing
+            begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
+            name_with_second_dash = f"-{arg.partition('=')[0]}"
+            is_option = arg in options or name_with_second_dash in options
             is_value_of_option = previous in options_with_value
-            is_text = not is_value_of_option and _is_negative_text(arg, options)
+            is_text = begins_as_text and not is_option and not is_value_of_option
             marked.append(f" {arg}" if is_text else arg)
             previous = arg
         return super().parse_args(ctx, marked)
-
-
-def _is_negative_text(arg: str, options: Collection[str]) -> bool:
-    """Return whether an argument begins with a minus sign and is neither a number nor an option."""
-    # a minus sign, which no second one follows, and not only a number or nothing
-    begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
-    name_with_second_dash = f"-{arg.partition('=')[0]}"
-    is_option = arg in options or name_with_second_dash in options
-    return begins_as_text and not is_option
 
 
 @click.command(

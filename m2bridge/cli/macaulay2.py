@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import escape, iglob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,9 +25,6 @@ from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, InvalidCaseError, ScriptError
 from m2bridge.limits import Limits, check_deadline_in, importing
 from m2bridge.results.sheet import quoted, visible
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -206,28 +203,20 @@ def matching_paths(pattern: str) -> Iterator[str]:
 
     ``**`` stands for any folders but links to folders, of which two may lead anywhere without end.
     """
-    head, is_recursive, tail = _parts_around_stars(pattern)
-    if not is_recursive:
+    parts = pattern.split("/")
+    if "**" not in parts:
         yield from iglob(pattern)
         return
+    stars = parts.index("**")
+    head, tail = "/".join(parts[:stars]), "/".join(parts[stars + 1 :] or ["*"])
+    if stars == 1 and not head:  # as in /**/x
+        head = "/"
     for top in iglob(head) if head else [""]:
         for parent, folders, _ in check_deadline_in(os.walk(top or os.curdir)):
             folders[:] = [name for name in folders if not name.startswith(".")]  # hidden ones
             place = parent if top else os.path.relpath(parent)
             prefix = "" if place == os.curdir else os.path.join(escape(place), "")
             yield from matching_paths(prefix + tail)
-
-
-def _parts_around_stars(pattern: str) -> tuple[str, bool, str]:
-    """Return what is before and after (or ``*``) the first ``**``, and whether there is one."""
-    parts = pattern.split("/")
-    if "**" not in parts:
-        return pattern, False, ""
-    place = parts.index("**")
-    head, tail = "/".join(parts[:place]), "/".join(parts[place + 1 :] or ["*"])
-    if place == 1 and not head:  # as in /**/x
-        head = "/"
-    return head, True, tail
 
 
 def _print(text: str) -> None:

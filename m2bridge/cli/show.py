@@ -52,7 +52,6 @@ from m2bridge.trained_weights.options import OPTIONS, WeightsOption
 
 if TYPE_CHECKING:
     from m2bridge.families.base import Figure
-    from m2bridge.reports import Report
     from m2bridge.results.base import Result
 
 
@@ -121,7 +120,14 @@ def report_command(
         with progress("reading"):
             result = report.collect(folder)
         if not result.rows:
-            raise click.UsageError(_why_nothing_to_report(result, folder))
+            why = "; 'm2bridge certify … --out FOLDER' writes some"
+            if result.problems:
+                first, count = result.problems[0], plural(len(result.problems), "file")
+                why = (
+                    f" that can be used; {count} with the ending .json, such as '{first.file}':"
+                    f" {first.reason}"
+                )
+            raise click.UsageError(f"no certificates in the folder '{folder}'{why}")
         if form in LINKED_FORMATS:
             text = report.LINKED[form](result, documentation=docs)
         else:
@@ -137,18 +143,6 @@ def report_command(
     else:
         click.echo(text, nl=False)
     return DONE
-
-
-def _why_nothing_to_report(result: Report, folder: Path) -> str:
-    """Return why there is nothing to report: the folder has no certificate, or no usable one."""
-    none = f"no certificates in the folder '{folder}'"
-    if not result.problems:
-        return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
-    first, count = result.problems[0], plural(len(result.problems), "file")
-    return (
-        f"{none} that can be used; {count} with the ending .json, such as '{first.file}':"
-        f" {first.reason}"
-    )
 
 
 DEFAULT_RANGE = "1..4"
@@ -330,7 +324,12 @@ def _draw_figure(
     names_a_model = options.get("family") is not None or options.get("file") is not None
     named_ideal = options.pop("named_ideal", None)
     if named_ideal is not None:
-        _check_no_case_beside_ideal(figure)
+        # the options that name a case, a family or a map, which --ideal stands in place of
+        flags = {option.name: f"--{option.name.replace('_', '-')}" for option in figure.case}
+        explicit = common.explicit_options(click.get_current_context())
+        for name, flag in {**flags, "family": "--family", "file": "--map"}.items():
+            if name in explicit:
+                raise click.UsageError(f"--ideal and {flag} exclude each other")
     elif figure.of_model is not None:
         refuse_variables(options)
     variables = options.pop("variables", None)
@@ -362,15 +361,6 @@ def _draw_figure(
         click.echo(result.to_csv(), nl=False)
         return finished(result)
     return show(result, form or "text", clock)
-
-
-def _check_no_case_beside_ideal(figure: Figure) -> None:
-    """Refuse options that name a case, a family or a map, which ``--ideal`` stands in place of."""
-    explicit = common.explicit_options(click.get_current_context())
-    flags = {option.name: f"--{option.name.replace('_', '-')}" for option in figure.case}
-    for name, flag in {**flags, "family": "--family", "file": "--map"}.items():
-        if name in explicit:
-            raise click.UsageError(f"--ideal and {flag} exclude each other")
 
 
 @contextmanager
