@@ -9,7 +9,7 @@ read is a ConversionError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -166,7 +166,14 @@ class PolynomialMap:
         # the numerator and denominator of each coordinate
         fractions = {}
         for name, image in images.items():
-            fractions[variable_name(name)] = _read_fraction(source, image)
+            coordinate = variable_name(name)
+            numerator, denominator = numerator_and_denominator(image)
+            try:
+                fractions[coordinate] = source.polynomial(numerator), source.polynomial(denominator)
+            except ConversionError as reason:
+                symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
+                advice = UNDECLARED if symbols_used - set(source.variables) else ""
+                raise ConversionError(f"{reason}{advice}") from None
         # Of an equation f = g the difference f − g vanishes on the source.
         listed = elements("relations", relations, "a list of expressions or equations")
         equations = [source.polynomial(difference(relation)) for relation in listed]
@@ -212,7 +219,11 @@ class PolynomialMap:
         irreducible over every field, since q is primitive and so not zero modulo any prime: where
         there are no other relations, they generate a prime ideal.
         """
-        q = _common_denominator(source, [denominator for _, denominator in images.values()])
+        multiple = source.sympy_ring.one
+        for _, denominator in images.values():
+            multiple = multiple.lcm(denominator)
+        _, integral = multiple.clear_denoms()
+        _content, q = integral.primitive()  # without a common divisor of the coefficients
         if q.is_ground:  # all denominators are numbers
             polynomials = [
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
@@ -275,7 +286,14 @@ class PolynomialMap:
         >>> monomials.evaluate((Fraction(1, 2), 4))
         (Fraction(1, 4), 2)
         """
-        exact = self._exact_point(point)
+        entries = elements("point", point, "a list of numbers")
+        size = len(self.source.variables)
+        if len(entries) != size:
+            raise ConversionError(f"{len(entries)} numbers for the {size} variables of the source")
+        for entry in entries:
+            if not hasattr(entry, "numerator"):
+                raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
+        exact = list(map(self.source.number, entries))  # in SymPy's field QQ
         # ``evaluate`` is the function of this module, which takes one polynomial.
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
@@ -287,19 +305,6 @@ class PolynomialMap:
             else:
                 values.append(value)
         return tuple(values)
-
-    def _exact_point(self, point: Sequence[Any]) -> list[Any]:
-        """The numbers of a point as elements of SymPy's field QQ; ConversionError if one is not
-        exact.
-        """
-        entries = elements("point", point, "a list of numbers")
-        size = len(self.source.variables)
-        if len(entries) != size:
-            raise ConversionError(f"{len(entries)} numbers for the {size} variables of the source")
-        for entry in entries:
-            if not hasattr(entry, "numerator"):
-                raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
-        return list(map(self.source.number, entries))
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to the coordinates at these positions."""
@@ -334,27 +339,6 @@ class PolynomialMap:
                 raise InvalidCaseError(
                     "field", f"{description} has no meaning over {field}: {p} divides a denominator"
                 )
-
-
-def _read_fraction(source: PolynomialRing, image: Any) -> tuple[PolyElement, PolyElement]:
-    """Numerator and denominator of an expression in the parameters, as elements of their ring."""
-    numerator, denominator = numerator_and_denominator(image)
-    try:
-        return source.polynomial(numerator), source.polynomial(denominator)
-    except ConversionError as reason:
-        symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
-        advice = UNDECLARED if symbols_used - set(source.variables) else ""
-        raise ConversionError(f"{reason}{advice}") from None
-
-
-def _common_denominator(source: PolynomialRing, denominators: Iterable[PolyElement]) -> PolyElement:
-    """The least common multiple of the denominators, with coprime integer coefficients."""
-    multiple = source.sympy_ring.one
-    for denominator in denominators:
-        multiple = multiple.lcm(denominator)
-    _, integral = multiple.clear_denoms()
-    _content, primitive = integral.primitive()  # without a common divisor of the coefficients
-    return primitive
 
 
 def _with_last_variable(polynomial: PolyElement, extended: PolynomialRing) -> PolyElement:
@@ -462,15 +446,19 @@ def reduce_linearly(
     for block in check_deadline_in(connected_groups(parametrization.images)):
         # Pivot columns do not depend on columns further left: the earliest coordinates are picked.
         block.sort(key=preference)
-        rows = _coefficient_rows([parametrization.images[j] for j in block])
+        images = [parametrization.images[j] for j in block]
+        rows = []  # one for each monomial
+        for monomial in check_deadline_in(sorted(set().union(*images))):
+            coefficients = [image.get(monomial, 0) for image in images]
+            rows.append(without_denominators(coefficients))
         pivots, echelon = pivot_columns(rows, field.characteristic)
         independent = [block[pivot] for pivot in pivots]
         basis += independent
         for column in set(range(len(block))).difference(pivots):
             # The entries of a column of the reduced echelon form are the coefficients of its
             # expression in the pivot columns, one for each row.
-            coefficients = [row[column] for row in echelon]
-            expression = dict(zip(independent, coefficients, strict=True))
+            entries = [row[column] for row in echelon]
+            expression = dict(zip(independent, entries, strict=True))
             dependencies[block[column]] = {j: c for j, c in expression.items() if c}
     basis.sort()
     return LinearReduction(
@@ -518,14 +506,3 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
         rows = map(integer_coefficients, images)
         dimensions.add(sparse_rank(rows))
     return len(dimensions) == 1
-
-
-def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The coefficients of polynomials: a row for each monomial, without denominators, a column for
-    each.
-    """
-    rows = []
-    for monomial in check_deadline_in(sorted(set().union(*images))):
-        coefficients = [image.get(monomial, 0) for image in images]
-        rows.append(without_denominators(coefficients))
-    return rows

@@ -43,30 +43,19 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     generators = [list(vector) for vector in vectors]
     echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
     basis = [list(map(int, row)) for row in echelon if any(row)]
-    pivots = [_first_nonzero(row) for row in basis]
-    return [_coordinates_in(basis, pivots, vector) for vector in vectors]
-
-
-def _first_nonzero(row: Sequence[int]) -> int:
-    """The place of the first entry of a row that is not zero; there is one."""
-    return next(place for place, entry in enumerate(row) if entry)
-
-
-def _coordinates_in(
-    basis: Sequence[Sequence[int]], pivots: Sequence[int], vector: IntegerVector
-) -> IntegerVector:
-    """The coordinates of a vector of a lattice in a basis in echelon form, by the columns of the
-    first nonzero entries of its rows.
-    """
-    remainder = list(vector)
+    pivots = [next(place for place, entry in enumerate(row) if entry) for row in basis]
     coordinates = []
-    # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
-    # vector there is a multiple of the row of the pivot.
-    for row, pivot in zip(basis, pivots, strict=True):
-        multiple = remainder[pivot] // row[pivot]
-        coordinates.append(multiple)
-        remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
-    return tuple(coordinates)
+    for vector in vectors:
+        remainder = list(vector)
+        multiples = []
+        # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
+        # vector there is a multiple of the row of the pivot.
+        for row, pivot in zip(basis, pivots, strict=True):
+            multiple = remainder[pivot] // row[pivot]
+            multiples.append(multiple)
+            remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
+        coordinates.append(tuple(multiples))
+    return coordinates
 
 
 def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
@@ -108,7 +97,12 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     """
     # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
-    new_rays = _kept_rays(rays, number, values)
+    new_rays: list[_Ray] = []  # of those that were, the ones that are not below
+    for (form, zeros), value in zip(rays, values, strict=True):
+        if value > 0:
+            new_rays.append((form, zeros))
+        elif value == 0:
+            new_rays.append((form, zeros | {number}))
     rays_above = [i for i, value in enumerate(values) if value > 0]
     rays_below = [i for i, value in enumerate(values) if value < 0]
     # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
@@ -120,38 +114,15 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
         common_zeros = zeros_above & zeros_below
         if len(common_zeros) < least:
             continue
-        if _span_a_face(rays, i, j):
+        # The least face that contains both rays consists of the forms that are zero where both are.
+        # It has dimension 2 exactly if it contains no third ray.
+        zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
+        if not any(common_zeros <= zeros for zeros in zeros_of_others):
             # The combination of both forms, with positive coefficients, that is zero on the vector.
             pairs = zip(form_above, form_below, strict=True)
             new_form = [values[i] * second - values[j] * first for first, second in pairs]
             new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
-
-
-def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
-    """The rays whose forms, with these values, are not negative on a new vector; where the value is
-    zero, the number of the vector is added to the zeros.
-    """
-    kept: list[_Ray] = []
-    for (form, zeros), value in zip(rays, values, strict=True):
-        if value > 0:
-            kept.append((form, zeros))
-        elif value == 0:
-            kept.append((form, zeros | {number}))
-    return kept
-
-
-def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
-    """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
-
-    The least face that contains both consists of the forms that are zero where both are zero. It
-    has dimension 2 exactly if it contains no third ray.
-    """
-    _, zeros_of_i = rays[i]
-    _, zeros_of_j = rays[j]
-    common_zeros = zeros_of_i & zeros_of_j
-    zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
-    return not any(common_zeros <= zeros for zeros in zeros_of_others)
 
 
 def _primitive_vector(form: Sequence[Any]) -> IntegerVector:

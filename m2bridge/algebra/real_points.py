@@ -148,7 +148,7 @@ def _at_real_roots(
             real_roots = [root.real for root in roots if root.imag.is_zero()]
             points = [[_value(f, root) for f in coordinates] for root in real_roots]
         values = [value for point in points for value in point]
-        if all(_is_accurate(value) for value in values):
+        if all(value.is_zero() or value.rel_accuracy_bits() >= ACCURATE_BITS for value in values):
             return points
         bits *= 2
 
@@ -159,8 +159,3 @@ def _value(polynomial: flint.fmpq_poly, root: flint.arb) -> flint.arb:
     for coefficient in reversed(polynomial.coeffs()):
         total = total * root + flint.arb(coefficient)
     return total
-
-
-def _is_accurate(value: flint.arb) -> bool:
-    """Whether a value is exactly zero, or has enough digits."""
-    return bool(value.is_zero() or value.rel_accuracy_bits() >= ACCURATE_BITS)

@@ -82,8 +82,20 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
         is_typed = True
 
     def in_ring(leaf: Any) -> Any:
-        """The leaf with its expressions in the ring that was chosen."""
-        return _value_in_ring(leaf, ring, is_typed)
+        """The value to encode for a leaf: an expression or matrix of SymPy with variables becomes
+        the code that makes it, a matrix without variables one over ZZ or QQ, and other values stay.
+        """
+        if isinstance(leaf, MatrixBase):
+            if not leaf.free_symbols:
+                rows = [[number(entry) for entry in row] for row in leaf.tolist()]
+                return number_matrix(rows, leaf.cols)
+            entry_codes = [[_element_code(entry, ring) for entry in row] for row in leaf.tolist()]
+            row_codes = map(braces, entry_codes)
+            code = f"map(R^{leaf.rows}, R^{leaf.cols}, {braces(row_codes)})"
+            return _code_in_ring(ring, is_typed, code)
+        if isinstance(leaf, Expr) and leaf.free_symbols:
+            return _code_in_ring(ring, is_typed, _quotient_code(leaf, ring))
+        return leaf
 
     return [_map_leaves(value, in_ring) for value in input_list]
 
@@ -134,23 +146,6 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
         if isinstance(ring, PolyRing):
             distinct_rings[ring] = None
     return list(distinct_rings)
-
-
-def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
-    """The value to encode for a leaf: an expression or matrix of SymPy with variables becomes the
-    code that makes it, a matrix without variables one over ZZ or QQ, and other values stay.
-    """
-    if isinstance(value, MatrixBase):
-        if not value.free_symbols:
-            rows = [[number(entry) for entry in row] for row in value.tolist()]
-            return number_matrix(rows, value.cols)
-        entry_codes = [[_element_code(entry, ring) for entry in row] for row in value.tolist()]
-        row_codes = map(braces, entry_codes)
-        code = f"map(R^{value.rows}, R^{value.cols}, {braces(row_codes)})"
-        return _code_in_ring(ring, is_typed, code)
-    if isinstance(value, Expr) and value.free_symbols:
-        return _code_in_ring(ring, is_typed, _quotient_code(value, ring))
-    return value
 
 
 def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:

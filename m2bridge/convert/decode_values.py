@@ -86,7 +86,11 @@ class ValueReader:
             return tuple(map(self._readers[place], elements))
         fields = map(self.read, arguments)
         if tag == "Ideal":
-            return self._ideal(*fields)
+            ring, generators = fields
+            if isinstance(ring, PolynomialRing) and ring.variables:
+                # The zero ideal has a generator in Macaulay2, which is 0.
+                return self._make_ideal(ring, tuple(filter(None, generators)))
+            return values.GeneralIdeal(ring, generators)
         return _MAKERS[tag](*fields)
 
     def _reader(self, ring: Any) -> ElementReader:
@@ -116,17 +120,11 @@ class ValueReader:
                 variables = len(ring_variables(ring))
                 read_polynomial = polynomial_reader(ring.sympy_ring)
                 return lambda data: read_polynomial(dense_terms(data, variables))
-        return self._reader_of_terms(ring)
-
-    def _reader_of_terms(self, ring: Any) -> ElementReader:
-        """Return a new reader of elements, from their terms, of a ring that SymPy does not have,
-        such as an algebra with unusual degrees.
-        """
+        # a ring that SymPy does not have, such as an algebra with unusual degrees
         variables = len(ring_variables(ring))
         read_coefficient = self._reader_of(coefficient_ring(ring))
 
         def element(data: Any) -> values.RingElement:
-            """The element of the ring from the terms that Macaulay2 sends."""
             terms = []
             for exponents, coefficient in dense_terms(data, variables):
                 terms.append((exponents, read_coefficient(coefficient)))
@@ -137,13 +135,6 @@ class ValueReader:
     def _reader_of(self, ring: Any) -> ElementReader:
         """The reader of elements of a ring that is in the table."""
         return self._readers[self._rings.index(ring)]
-
-    def _ideal(self, ring: Any, generators: tuple[Any, ...]) -> Any:
-        """An ideal by ``make_ideal`` of a polynomial ring with variables, else a GeneralIdeal."""
-        if isinstance(ring, PolynomialRing) and ring.variables:
-            # The zero ideal has a generator in Macaulay2, which is 0.
-            return self._make_ideal(ring, tuple(filter(None, generators)))
-        return values.GeneralIdeal(ring, generators)
 
 
 def _real(data: list[Any]) -> values.Real:
@@ -176,11 +167,6 @@ def _algebra(
     if is_over_field and algebra == values.Algebra(coefficients, names):
         return PolynomialRing(coefficients, names)
     return algebra
-
-
-def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
-    """QQ for p = 0, else ZZ/p, which is a quotient of ZZ where p is too large for ideals."""
-    return integers_modulo(p) if p else CoefficientField()
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
@@ -220,23 +206,6 @@ def _is_laurent_polynomial(value: Any) -> bool:
     return value.ring.inverses and value.ring.coefficients == values.IntegerRing()
 
 
-def _constant(name: str) -> Any:
-    """SymPy's constant of this name in Macaulay2; ValueTypeError for names that SymPy lacks."""
-    return CONSTANTS[name] if name in CONSTANTS else _refuse_class("Constant")
-
-
-def _signed_infinity(sign: int) -> Any:
-    """SymPy's infinity with a sign, 1 or −1; for 0, as Macaulay2's indeterminate is sent, NaN."""
-    return oo * sign if sign else nan
-
-
-def _text(characters: str) -> str:
-    """The string whose bytes are the numbers of these characters; bytes that are not UTF-8 become
-    half surrogate pairs, as in the names of Python's files.
-    """
-    return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
-
-
 def _refuse_class(kind: str) -> Any:
     """Raise ValueTypeError: values of this class of Macaulay2 have no counterpart in Python."""
     raise ValueTypeError(kind)
@@ -264,9 +233,11 @@ _CLASSES: dict[str, Callable[..., Any]] = {name: getattr(values, name) for name 
 _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "ZZ": integer,
     "QQ": rational,
-    "Constant": _constant,
-    "Infinity": _signed_infinity,
-    "Bytes": _text,
+    "Constant": lambda name: CONSTANTS[name] if name in CONSTANTS else _refuse_class("Constant"),
+    "Infinity": lambda sign: oo * sign if sign else nan,  # 0 for Macaulay2's indeterminate
+    # The characters have the numbers of the bytes. Bytes that are not UTF-8 become half surrogate
+    # pairs, as in the names of Python's files.
+    "Bytes": lambda text: str(text.encode("latin-1"), "utf-8", "surrogateescape"),
     "Variable": lambda base, *index: from_macaulay2(base, index),
     "List": lambda *items: list(items),
     "Sequence": lambda *items: items,
@@ -275,7 +246,8 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "Expression": _expression,
     "BettiTable": lambda entries: values.BettiTable(tuple(sorted(entries))),
     "HilbertPolynomial": lambda pairs: values.HilbertPolynomial(tuple(sorted(pairs))),
-    "CoefficientField": _prime_field,
+    # QQ for 0; ZZ/p is a quotient of ZZ where p is too large for ideals
+    "CoefficientField": lambda p: integers_modulo(p) if p else CoefficientField(),
     "Algebra": _algebra,
     "Unknown": _refuse_class,
 }

@@ -129,11 +129,6 @@ def element_code(value: Any) -> str:
     return encode(value)
 
 
-def _fraction(value: Fraction) -> str:
-    """The code of a fraction, in QQ also where it is an integer."""
-    return f"(({decimal(value.numerator)})/{decimal(value.denominator)})"
-
-
 def _residue(value: Any, modulus: int) -> str:
     """The code of an element of ZZ/modulus; ``value`` is a residue of SymPy or FLINT."""
     return f"(promote({int(value)}, {encode(integers_modulo(modulus))}))"
@@ -204,11 +199,6 @@ def _ring_code(value: Any) -> str:
 def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
     """The code of an object of a class of Macaulay2 that is a list of parts."""
     return f"(mbNew({string(kind)}, {items(parts)}))"
-
-
-def _list_code_of_class(value: values.Array | values.MutableList | values.Partition) -> str:
-    """The code of a list of the class of Macaulay2 with the same name."""
-    return _list_of_class(type(value).__name__, value)
 
 
 def _hash_table_code(value: Mapping[Any, Any]) -> str:
@@ -421,7 +411,8 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     type(None): lambda value: "null",
     bool: lambda value: "true" if value else "false",
     int: lambda value: f"({decimal(value)})",
-    Fraction: _fraction,
+    # in QQ also where it is an integer
+    Fraction: lambda value: f"(({decimal(value.numerator)})/{decimal(value.denominator)})",
     str: string,
     Code: str,
     list: items,
@@ -430,7 +421,9 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     dict | values.HashTable: _hash_table_code,
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array | values.MutableList | values.Partition: _list_code_of_class,
+    values.Array | values.MutableList | values.Partition: lambda value: _list_of_class(
+        type(value).__name__, value
+    ),
     values.Expression: lambda value: _list_of_class(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",

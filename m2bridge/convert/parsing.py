@@ -134,7 +134,11 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(ring.field, ExtensionField):
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
-        return _element_of_same_terms(ring, value)
+        field = own_field(value) or QQ
+        terms = []
+        for exponents, coefficient in value.to_dict().items():
+            terms.append((exponents, _rational_coefficient(coefficient, field)))
+        return from_terms(ring, ring_variables(value), terms)
     # everything else is read with rational coefficients first
     rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
@@ -148,15 +152,6 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         return polynomial
     # a polynomial over QQ in the same variables, whose coefficients are reduced modulo p
     return element(ring, polynomial)
-
-
-def _element_of_same_terms(ring: PolynomialRing, value: Any) -> PolyElement:
-    """The element of a ring over QQ or GF(p) with the terms of a polynomial of SymPy or FLINT."""
-    field = own_field(value) or QQ
-    terms = []
-    for exponents, coefficient in value.to_dict().items():
-        terms.append((exponents, _rational_coefficient(coefficient, field)))
-    return from_terms(ring, ring_variables(value), terms)
 
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:

@@ -145,7 +145,10 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
     names = all_to_macaulay2(ideal.ring.variables)
     ring = "coordinateRing" if "R" in names else "R"
     symbol = "givenIdeal" if "I" in names else "I"  # the name of the ideal
-    glossary = _glossary(ideal.ring.variables, names)
+    glossary = ""  # comments such as ``-- mbvZ3bbZ is λ``
+    for name, name_in_program in zip(ideal.ring.variables, names, strict=True):
+        if not name.isascii():
+            glossary += f"-- {name_in_program} is {printable(name)}\n"
     header = f"{glossary}{ring} = {m2_syntax.ring(ideal.ring)}"
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
@@ -155,15 +158,6 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
         # A number alone would be one of Macaulay2's integers or fractions.
         generator_codes.append(f"({text})_{ring}" if generator.is_ground else text)
     return f"{header}\n{symbol} = ideal {m2_syntax.sequence(generator_codes)}"
-
-
-def _glossary(names: Sequence[str], names_in_program: Sequence[str]) -> str:
-    """Comments of Macaulay2 such as ``-- mbvZ3bbZ is λ``, one for each name that is not ASCII."""
-    lines = []
-    for name, name_in_program in zip(names, names_in_program, strict=True):
-        if not name.isascii():
-            lines.append(f"-- {name_in_program} is {printable(name)}\n")
-    return "".join(lines)
 
 
 def expression_text(expression: Expr) -> str:

@@ -159,7 +159,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
-    _check_it_is_a_map(content)
+    commands = {"ideal": "singular-locus --ideal", "layers": "closure --map"}
+    for other, command in commands.items():
+        if other in content:
+            raise ConversionError(
+                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
+                " takes it"
+            )
     check_keys(content, where="", required={"map", "coordinates"}, optional=set())
     table = table_of(content, "map", required={"parameters"}, optional={"title", "relations"})
     # every key of this table is the name of a coordinate
@@ -179,7 +185,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     for name, value in coordinates.items():
         with advice_on_names(value, source):
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
-    relations = _relations(table.get("relations", []), source)
+    relations = []  # without those that are zero
+    equations = strings(table.get("relations", []), "[map] relations")
+    for number, equation in enumerate(equations, 1):
+        with advice_on_names(equation, source):
+            relation = polynomial(equation, f"[map] relations {number}", source, equation=True)
+        if relation:
+            relations.append(relation)
     return PolynomialMap.from_fractions(source, images, relations), title
 
 
@@ -206,27 +218,3 @@ def load_map(path: str | PathLike[str]) -> tuple[PolynomialMap, str]:
     (t, t**2)
     """
     return load(path, read_map)
-
-
-def _check_it_is_a_map(content: dict[str, Any]) -> None:
-    """Raise ConversionError for a file of an ideal or of layers, with a command that takes it."""
-    commands = {"ideal": "singular-locus --ideal", "layers": "closure --map"}
-    for other, command in commands.items():
-        if other in content:
-            raise ConversionError(
-                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
-                " takes it"
-            )
-
-
-def _relations(value: object, source: PolynomialRing) -> list[PolyElement]:
-    """The relations between the parameters of a map, polynomials or equations, without relations
-    that are zero.
-    """
-    relations = []
-    for number, text in enumerate(strings(value, "[map] relations"), 1):
-        with advice_on_names(text, source):
-            relation = polynomial(text, f"[map] relations {number}", source, equation=True)
-        if relation:
-            relations.append(relation)
-    return relations
