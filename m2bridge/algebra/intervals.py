@@ -20,9 +20,6 @@ FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
 """The side of a box in one coordinate: its lower and its upper end."""
 
-LARGEST_RADIUS_OF_ZERO = flint.arb(2) ** -50
-"""The largest radius of an interval that contains zero, and is shown as zero."""
-
 FLOAT_EXPONENTS = (-300, 300)
 """The exponents of ten for which floating-point numbers have all their 15 digits."""
 
@@ -179,5 +176,5 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
 
 def shown_entry(entry: flint.arb) -> flint.arb:
     """The interval of an entry that is shown: zero if it contains zero, and is short."""
-    is_short = entry.rad() <= LARGEST_RADIUS_OF_ZERO
+    is_short = entry.rad() <= flint.arb(2) ** -50
     return flint.arb(0) if entry.contains(0) and is_short else entry

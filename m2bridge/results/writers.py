@@ -35,13 +35,11 @@ LATEX_COLUMN_GAP_CHARS = 2.5
 SHORT_HEADER = 7
 """Characters of a header that is not broken, as ``dim L∩U`` is not."""
 
-LINES_TOGETHER = 7
-"""Lines that stay on one page with a heading, including its own lines."""
 
-
-def keep_with_next(lines: int = LINES_TOGETHER) -> str:
-    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one, so that no
-    heading is left alone; directly after a heading, where LaTeX allows no break, it does nothing.
+def keep_with_next(lines: int = 7) -> str:
+    """Return LaTeX that begins a new page if fewer than ``lines`` lines fit on this one, with the
+    heading, so that no heading is left alone; directly after a heading, where LaTeX allows no
+    break, it does nothing.
     """
     space_left = r"\dimexpr\pagegoal-\pagetotal\relax"
     begin_page = rf"\ifdim{space_left}<{lines}\baselineskip\vfil\break\fi"

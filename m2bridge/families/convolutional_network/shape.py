@@ -27,7 +27,6 @@ NAME = "convolutional-network"
 
 # A layer has at most as many neurons as there are weights; a gradient costs their product.
 MAX_FILTER_WEIGHTS = 2_000
-MAX_ACTIVATION_DEGREE = 1_000
 MAX_FILTERS = 20
 # Fibres are computed for all types of zeros, a Gröbner basis for each.
 MAX_ZERO_TYPES = 128
@@ -75,7 +74,7 @@ class FilterSizes(DifferentiableModel):
         if not 1 <= len(sizes) <= MAX_FILTERS:
             message = f"must be from 1 to {MAX_FILTERS} integers, not {len(sizes)}"
             raise InvalidCaseError("filters", message)
-        checked_degree = positive_integer("degree", degree, MAX_ACTIVATION_DEGREE)
+        checked_degree = positive_integer("degree", degree, 1000)
         # the value is frozen, so that its fields cannot be assigned
         object.__setattr__(self, "filters", sizes)
         object.__setattr__(self, "degree", checked_degree)

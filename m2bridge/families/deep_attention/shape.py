@@ -55,8 +55,8 @@ class ParameterMatrix:
 class SizesOfLayer(NamedTuple):
     """The widths d_{k−1} and d_k before and after layer k, and its a_k, the bound of the rank."""
 
-    before: int
-    after: int
+    inputs: int
+    outputs: int
     a: int
 
 

@@ -40,7 +40,6 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 # A row of the differential is as long as there are weights.
 MAX_NETWORK_WEIGHTS = 100_000
-MAX_FUNCTION_DEGREE = 10**6
 # The bounds of all parts of a network take time cubic in the number of layers.
 MAX_LAYERS = 100
 
@@ -88,7 +87,7 @@ class PolynomialNetwork(DifferentiableModel):
             raise InvalidCaseError("widths", message)
         # the value is frozen, so that its fields cannot be assigned
         object.__setattr__(self, "widths", checked_widths)
-        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_FUNCTION_DEGREE))
+        object.__setattr__(self, "degree", positive_integer("degree", degree, 10**6))
         if self.parameter_count > MAX_NETWORK_WEIGHTS:
             message = f"must mean at most {MAX_NETWORK_WEIGHTS} weights, not {self.parameter_count}"
             raise InvalidCaseError("widths", message)

@@ -42,8 +42,6 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 # primes of its own, at this point and at a second one.
 BLOCK_POINT_SEED = 20250417
 STATED_PRIME = 2**31 - 1
-# Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
-MAX_SERIES_LAYERS = 6
 # The square of the number of columns times layers times coefficients of a series: up to a
 # factor, the number of products that are needed for as many rows as there are columns.
 MAX_BLOCK_PRODUCTS = 10**8
@@ -81,7 +79,7 @@ class Block:
         order. A softmax of more layers has exponentials as unknowns, and lightning attention is a
         polynomial.
         """
-        if self.softmax and self.layers <= MAX_SERIES_LAYERS:
+        if self.softmax and self.layers <= 6:  # 244 coefficients; seven layers need 730
             last_order: int = 3 ** (self.layers - 1)
             return last_order + 1
         return 1

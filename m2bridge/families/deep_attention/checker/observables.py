@@ -55,14 +55,6 @@ from m2bridge.families.deep_attention.checker.predictions import (
 # operations to make it.
 MAX_RANK_MATRIX_ENTRIES = 3 * 10**6
 MAX_RANK_STEPS = 10**8
-# The most tokens that are not zero where a rank is computed. Fewer can only make the rank smaller,
-# which is a lower bound in any case.
-MAX_NONZERO_TOKENS = 3
-# The most layers for which the normal form is compared as one word, of about 2·3^l letters; for all
-# l it is proved step by step.
-MAX_WORD_LAYERS = 12
-# Up to this many weights the whole differential is computed in addition to the block.
-MAX_DOUBLE_CHECKED_WEIGHTS = 60
 
 Found = tuple[int | None, dict[str, int]]
 NOT_COMPUTED: Found = (None, {})
@@ -204,7 +196,9 @@ def function_rank(network: Network, upper: int) -> int:
     rows = upper + 5
     _check_price(rows, weight_count(network))
     random = unpredictable()
-    tokens = min(network.t, MAX_NONZERO_TOKENS)
+    # Three tokens are not zero. Fewer than t can only make the rank smaller, which is a lower bound
+    # in any case.
+    tokens = min(network.t, 3)
     layers = [
         [random_head(sizes, random) for _ in range(network.heads)] for sizes in network.layers
     ]
@@ -319,7 +313,8 @@ def _virtual_weights(network: Network) -> Found:
 
 def _normal_form(network: Network) -> Found:
     """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6)."""
-    if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
+    # a word of l layers has about 2·3^l letters; for all l the form is proved step by step
+    if network.softmax or not network.plain or network.depth > 12:
         return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
     return factors is not None, {"factors": factors or 0}
@@ -370,8 +365,8 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
         "seed": BLOCK_POINT_SEED,
         "prime": STATED_PRIME,
     }
-    # a second way, which shares nothing with the first
-    if weight_count(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
+    # a second way, which shares nothing with the first, and is quick for few weights
+    if weight_count(network) <= 60 and not network.softmax:
         whole_rank = function_rank(network, upper)
         if whole_rank != upper:
             raise ContradictionError(

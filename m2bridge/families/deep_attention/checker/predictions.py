@@ -39,17 +39,13 @@ WORDS = wording(Path(__file__).parents[1] / "words.toml")
 NAMES = {"widths", "a", "t", "heads", "skip", "normalization"}
 # The most layers, as many as the program takes.
 MAX_CASE_LAYERS = 1000
-# The number of coefficients is a bound here for at most this many inputs, as in the program. For
-# more it can be less than the others, as for widths (4, 1000, 1) with two heads; then the least
-# bound here is not the best one, but it is a bound.
-MAX_EXPANDED_INPUTS = 3
 
 
 class SizesOfLayer(NamedTuple):
     """The widths d_{k−1} and d_k before and after layer k, and its a_k, the bound of the rank."""
 
-    before: int
-    after: int
+    inputs: int
+    outputs: int
     a: int
 
 
@@ -215,7 +211,9 @@ def upper_bound(network: Network) -> int:
         whole = network.last_whole_layer
         return virtual_weights_dimension(network, whole=whole) - network.depth
     bound = layered_bound(network)
-    if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
+    # as in the program: for more inputs it can be less than the other bounds, as for widths (4,
+    # 1000, 1) with two heads; then the least bound here is not the best one, but it is a bound
+    if not network.softmax and network.widths[0] <= 3:
         bound = min(bound, _coefficient_count(network))
     return bound
 
