@@ -117,9 +117,10 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     return integral_part + 1 / inverse_of_rest
 
 
-def least_rank(matrix: flint.arb_mat) -> int:
-    """A lower bound for the rank of all matrices in a matrix of intervals: the steps of
-    elimination, each with the entry that is farthest from zero as its pivot.
+def least_rank(matrix: flint.arb_mat | flint.acb_mat) -> int:
+    """A lower bound for the rank of all matrices in a matrix of intervals, or of rectangles of
+    complex numbers: the steps of elimination, each with the entry that is farthest from zero as its
+    pivot.
     """
     rows = [list(row) for row in matrix.tolist()]
     rank = 0

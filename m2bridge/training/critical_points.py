@@ -77,6 +77,10 @@ class CriticalPoints(Result):
     seconds : float
     unfinished : str
         Why the real points, or their orbits, are not known; empty if they are.
+    rounded_bits : int or None
+        Where numbers are long, the real points are found from a loss that is rounded to so many
+        bits, and proved for the given one: all complex points lie in disjoint boxes, one in each,
+        as many as were counted. ``None`` if nothing was rounded.
 
     Examples
     --------
@@ -98,6 +102,7 @@ class CriticalPoints(Result):
     engine_version: str
     seconds: float
     unfinished: str
+    rounded_bits: int | None = None
 
     @property
     def critical_points(self) -> int | None:
@@ -219,6 +224,7 @@ class CriticalPoints(Result):
             "real_points": _points_json(dense),
             "real_points_elsewhere": _points_json(elsewhere),
             "isolated_by": self.isolated_by or None,
+            "rounded_bits": self.rounded_bits,
             "spurious_minima": self.spurious_minima,
             "unfinished": self.unfinished or None,
             **self.proof()._asdict(),
@@ -267,11 +273,18 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
             real_number += f" weights of {len(result.real_points) // of_each} functions"
         # a minimum is spurious if it has a larger loss than another one
         spurious = f"none: proved, if the list of {result.isolated_by} is complete"
+        isolated = f"isolated by {result.isolated_by}"
+        if result.rounded_bits is not None:
+            spurious = "none: proved, if the number of complex points is"
+            isolated = (
+                f"proved with all complex ones; found by {result.isolated_by} for data rounded to"
+                f" {result.rounded_bits} bits"
+            )
         if result.spurious_minima is None:
             spurious = "undecided"
         elif result.spurious_minima:
             spurious = "yes: proved by intervals around two minima"
-        facts.append(("real critical points", f"{real_number}, isolated by {result.isolated_by}"))
+        facts.append(("real critical points", f"{real_number}, {isolated}"))
         facts.append(("spurious minima", spurious))
     return [
         *facts,
@@ -416,6 +429,7 @@ def critical_points(
         engine_version=current().version,
         seconds=clock().seconds,
         unfinished=real.unfinished,
+        rounded_bits=real.rounded_bits,
     )
 
 
@@ -442,6 +456,7 @@ class RealPoints(NamedTuple):
     points: tuple[RealPoint, ...] | None
     isolated_by: str
     unfinished: str
+    rounded_bits: int | None = None
 
 
 def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
@@ -461,14 +476,17 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
             msolve=program is not None,
             program=None if program is None else program.program,
         )
-        points = isolation.real_points()
+        isolated = isolation.real_points()
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
         # no points are known then
         return RealPoints(points=None, isolated_by="", unfinished=f"real critical points: {reason}")
     unfinished = ""
+    points = isolated.points
     try:
         # the ranks of A and V at each point name its orbit
-        points = isolation.with_ranks(points)
+        points = isolation.with_ranks(isolated)
     except (TimeLimitError, MemoryLimitError) as reason:
         unfinished = f"orbits of real critical points: {reason}"
-    return RealPoints(points=points, isolated_by=isolated_by, unfinished=unfinished)
+    return RealPoints(
+        points=points, isolated_by=isolated_by, unfinished=unfinished, rounded_bits=isolated.bits
+    )

@@ -25,9 +25,14 @@ from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import counting
-from m2bridge.families.attention.training_loss.counting import count_in_chart
+from m2bridge.families.attention.training_loss.counting import count_in_chart, count_of_rank
 from m2bridge.families.attention.training_loss.eliminated import eliminated_system
-from m2bridge.families.attention.training_loss.gradient import WeightChart, random_chart
+from m2bridge.families.attention.training_loss.gradient import (
+    RankCondition,
+    WeightChart,
+    random_chart,
+    weights_in,
+)
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
 from m2bridge.results.sheet import Facts
@@ -485,6 +490,59 @@ def test_without_msolve_few_points_are_found_by_realroots(
     assert larger.critical_points == 52
     assert larger.points is None
     assert "too many for Macaulay2's RealRoots" in larger.unfinished
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("a", "number"), [(2, 4), (1, 8)])
+def test_data_with_long_numbers_have_points_near_the_points_of_short_ones(
+    a: int, number: int, engine: Engine
+) -> None:
+    """Tokens are changed by less than 10⁻¹⁴, so that all points move as little, and none is lost:
+    points of the short numbers are isolated as they are. For a = 1 some are elsewhere.
+    """
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(-8, 9, (30, 2, 3)) / 4, rng.integers(-8, 9, (30, 1, 3)) / 4
+    model = SingleLayerAttention(2, 1, a)
+    short = critical_points(model, {"X": X, "Y": Y}, engine=engine)
+    moved = X + rng.integers(1, 50, X.shape) * 2.0**-50
+    long = critical_points(model, {"X": moved, "Y": Y}, engine=engine)
+    if short.points is None:  # without msolve there are too many for RealRoots
+        assert a == 1
+        assert "RealRoots" in long.unfinished
+        return
+    assert short.rounded_bits is None
+    assert long.rounded_bits == 24
+    assert "for data rounded to 24 bits" in long.to_text()
+    assert long.points is not None
+    assert len(long.points) == len(short.points) == number
+    for one, other in zip(long.points, short.points, strict=True):
+        assert one.proved
+        assert (one.kind, one.index, one.orbit) == (other.kind, other.index, other.orbit)
+        assert one.loss[0] == pytest.approx(other.loss[0], rel=1e-12)
+        for name, rows in one.weights.items():
+            assert np.allclose(rows, other.weights[name], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_points_of_small_rank_are_counted_modulo_a_prime(engine: Engine) -> None:
+    """Of the 36 points of (2, 1, 1) 16 are elsewhere: there V is a multiple of K, or Q is 0."""
+    model = SingleLayerAttention(2, 1, 1)
+    loss = read_loss(model, data=None, tokens=None, quadratic="random", teacher=None, seed=0)
+    chart = random_chart(loss.shape, 32002, Random(1))
+    weights = weights_in(loss.shape, chart)
+    assert weights.K is not None
+    assert weights.Q is not None
+    with using(engine):
+        count = count_in_chart(32003, loss, chart)
+        spanning = RankCondition(name="span_dimension", matrix=[*weights.K, *weights.V], rank=1)
+        of_A = RankCondition(name="A", matrix=weights.Q, rank=0)
+        with_small_span = count_of_rank(loss, weights, 32003, of_rank_at_most=spanning)
+        with_zero = count_of_rank(loss, weights, 32003, of_rank_at_most=of_A)
+    assert (count.dense, count.elsewhere) == (20, 16)
+    assert with_small_span is not None
+    assert with_zero is not None
+    # at the other two both hold, or Q alone is 0
+    assert (with_small_span, with_zero) == (14, 2)
 
 
 @pytest.mark.slow

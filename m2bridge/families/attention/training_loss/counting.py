@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice, product
 from random import Random
 
+from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra import numbers
@@ -32,6 +33,7 @@ from m2bridge.families.attention.training_loss.eliminated import (
     pays_to_eliminate,
 )
 from m2bridge.families.attention.training_loss.gradient import (
+    ChartWeights,
     Entries,
     RankCondition,
     WeightChart,
@@ -62,6 +64,13 @@ class Count:
     # whether A was eliminated: complex points where V does not determine A are left out then
     eliminated: bool = False
     by_orbit: bool = True  # if points were not counted by orbits, ``dense`` is the number of all
+
+    @property
+    def all_points(self) -> int | None:
+        """The number of all points; ``None`` if it is not known."""
+        if self.dense is None or self.elsewhere is None:
+            return None
+        return self.dense + self.elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +167,33 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
     """The number of critical points in a chart modulo one prime, by the whole gradient."""
     return _count_by_orbit(answer_to(_chart_script(prime, loss, chart)))
+
+
+def count_of_rank(
+    loss: Loss, weights: ChartWeights, prime: int, *, of_rank_at_most: RankCondition
+) -> int | None:
+    """The number of critical points in a chart, modulo a prime, where a matrix has at most the rank
+    of a condition, with multiplicity; ``None`` if they come in families.
+    """
+    condition = of_rank_at_most
+    minors = _minors(condition.matrix, condition.rank + 1)
+    script = count_script([*gradient(loss, weights), *minors], (), prime, str(loss.shape))
+    dimension, number = answer_to(script).integers("critical")
+    return None if dimension > 0 else number
+
+
+def _minors(matrix: Entries, size: int) -> list[PolyElement]:
+    """The minors of a matrix of polynomials that are not zero."""
+    rows = DomainMatrix(matrix, (len(matrix), len(matrix[0])), matrix[0][0].ring.to_domain())
+    choices_of_rows = combinations(range(len(matrix)), size)
+    choices_of_columns = combinations(range(len(matrix[0])), size)
+    minors = []
+    for chosen_rows, chosen_columns in product(choices_of_rows, choices_of_columns):
+        # the determinant, but for its sign
+        minor = rows.extract(chosen_rows, chosen_columns).charpoly()[-1]
+        if minor:
+            minors.append(minor)
+    return minors
 
 
 def _count_by_orbit(answer: Answer) -> Count:

@@ -5,13 +5,15 @@ are critical, all is computed exactly. Otherwise it is proved to exist by Krawcz
 interval arithmetic: for a box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x) + (1 − Y H(X))(X − x) lies
 in the interior of X, then X contains exactly one zero of the gradient, and the Hessian H is
 invertible there. Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*,
-SIAM J. Numer. Anal. 14 (1977).
+SIAM J. Numer. Anal. 14 (1977). For a box of complex numbers the test is the same: the gradient is
+polynomial, and ∇L(z) − ∇L(x) is a mean of values of H on the box, times z − x.
 
 A chart has coordinates, in which the entries of A and V, or of K, Q and V for a < d, are
 affine-linear; they stand in this order, matrix by matrix and row by row. The loss of a function
 with the reduced coordinates c is L = ½ cᵀGc − bᵀc + constant. (Notation: the docstring of
-families/attention.) Numbers and matrices are FLINT's: rational (``fmpq``), or intervals (``arb``).
-None as an answer about a point means that it is not decided.
+families/attention.) Numbers and matrices are FLINT's: rational (``fmpq``), intervals (``arb``), or
+rectangles of complex numbers (``acb``). None as an answer about a point means that it is not
+decided.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ from m2bridge.families.attention.training_loss.loss import Loss, Scaling
 MatrixOfIntervals = tuple[tuple[flint.arb, ...], ...]
 """The rows of a matrix of intervals."""
 
+MATRIX_CLASSES = {flint.fmpq: flint.fmpq_mat, flint.arb: flint.arb_mat, flint.acb: flint.acb_mat}
+"""The class of matrices for each class of coordinates."""
 PRECISIONS = (200, 800, 3200)
 """The precisions of the intervals, in binary digits, that are tried until a point is proved: where
 coordinates are of very different sizes, few digits do not suffice.
@@ -210,9 +214,10 @@ class Landscape:
     def __init__(self, loss: Loss, weights: ChartWeights) -> None:
         """Take the loss, and the weights as polynomials in the coordinates of the chart."""
         self.shape, self.weights = loss.shape, weights
-        # the loss as a function of c, and the same numbers as intervals, by their precision
+        # the loss as a function of c, and the same numbers as intervals or rectangles, by the class
+        # of their matrices and their precision
         self.exact_loss = QuadraticFunction(loss.gram, loss.linear, loss.constant)
-        self.interval_losses: dict[int, QuadraticFunction] = {}
+        self.losses_by_class: dict[tuple[Any, int], QuadraticFunction] = {}
         # the derivatives of the entries of weights, in rows, by the coordinates of the chart
         blocks = [weights.A, weights.V]
         if weights.K is not None and weights.Q is not None:
@@ -227,12 +232,11 @@ class Landscape:
     def values(self, point: Sequence[Any]) -> LossAtPoint:
         """The weights, the function, the loss, its gradient and its Hessian at a point of a chart.
 
-        If its coordinates are rational the values are exact; if they are intervals, the values are
-        intervals that contain those at all points of the box.
+        If its coordinates are rational the values are exact; if they are intervals or rectangles,
+        the values are intervals or rectangles that contain the values at all points of the box.
         """
-        loss, matrix_class = self._interval_loss(), flint.arb_mat
-        if isinstance(point[0], flint.fmpq):
-            loss, matrix_class = self.exact_loss, flint.fmpq_mat
+        matrix_class = MATRIX_CLASSES[type(point[0])]
+        loss = self._loss_in(matrix_class)
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
         # the derivatives of the coordinates c, in rows, along the entries of A and of V
@@ -263,15 +267,19 @@ class Landscape:
             hessian=in_chart.hessian,
         )
 
-    def _interval_loss(self) -> QuadraticFunction:
-        """The loss with intervals of the present precision."""
-        bits = flint.ctx.prec
-        if bits not in self.interval_losses:
+    def _loss_in(self, matrix_class: Any) -> QuadraticFunction:
+        """The loss with matrices of a class: exact, or of the present precision."""
+        if matrix_class is flint.fmpq_mat:
+            return self.exact_loss
+        key = (matrix_class, flint.ctx.prec)
+        if key not in self.losses_by_class:
             exact = self.exact_loss
-            self.interval_losses[bits] = QuadraticFunction(
-                flint.arb_mat(exact.gram), flint.arb_mat(exact.linear), flint.arb(exact.constant)
+            # a ball is made of a rational number first, and a rectangle of balls
+            gram, linear = flint.arb_mat(exact.gram), flint.arb_mat(exact.linear)
+            self.losses_by_class[key] = QuadraticFunction(
+                matrix_class(gram), matrix_class(linear), flint.arb(exact.constant)
             )
-        return self.interval_losses[bits]
+        return self.losses_by_class[key]
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
         """A and V, and K and Q for a < d, at a point, by their names."""
@@ -359,7 +367,7 @@ class Landscape:
             loss_interval=flint.arb(values.loss),
             least_ranks=ranks,
             ranks=ranks,
-            is_dense=ranks == self._dense_ranks(),
+            is_dense=ranks == self.dense_ranks(),
             entries=_shown_entries(values),
             coordinates=[flint.arb(x) for x in point],
             function=flint.arb_mat(values.function),
@@ -372,10 +380,8 @@ class Landscape:
         """
         values = self.values(box)
         index = negative_eigenvalues(values.hessian)
-        A, V = values.matrices["A"], values.matrices["V"]
-        spanning = _stack_rows(A.transpose(), V)
-        least_ranks = FunctionRanks(least_rank(A), least_rank(V), least_rank(spanning))
-        is_dense = least_ranks == self._dense_ranks()
+        least_ranks = self.least_ranks(values)
+        is_dense = least_ranks == self.dense_ranks()
         return RealPoint(
             kind="undecided" if index is None else _kind_of_point(index, len(box)),
             index=index,
@@ -406,18 +412,26 @@ class Landscape:
             function=values.function,
         )
 
-    def _dense_ranks(self) -> FunctionRanks:
+    def dense_ranks(self) -> FunctionRanks:
         """The ranks of functions in the dense orbit."""
         dense = generic_orbit(self.shape)  # r, s and span are the ranks of A and V, and of both
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
-        """A box that overlaps the sides, with exactly one zero of the gradient, or ``None``.
+        """A box that overlaps the sides, with exactly one zero of the gradient, or ``None``."""
+        middle = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
+        box = self.proved_box_near(middle)
+        if box is None:
+            return None
+        overlaps = (x.overlaps(interval_of_ends(*side)) for x, side in zip(box, sides, strict=True))
+        return box if all(overlaps) else None
+
+    def proved_box_near(self, point: Sequence[Any]) -> list[Any] | None:
+        """A box with exactly one zero of the gradient, of real or of complex numbers, or ``None``.
 
         It is the image of Krawczyk's test, for a small box around the point to which Newton's
-        method leads from the middle of the sides.
+        method leads from ``point``.
         """
-        point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         try:
             for _ in range(NEWTON_STEPS):
                 values = self.values(point)
@@ -428,39 +442,44 @@ class Landscape:
         except ZeroDivisionError:  # a Hessian is not invertible
             return None
         box = _box_around(point)
-        for j, side in enumerate(sides):
-            is_in_interior = box[j].contains_interior(image[j])
-            overlaps_side = image[j].overlaps(interval_of_ends(*side))
-            if not (is_in_interior and overlaps_side):
-                return None
-        return image
+        is_proved = all(x.contains_interior(y) for x, y in zip(box, image, strict=True))
+        return image if is_proved else None
 
-    def _krawczyk_image(self, point: list[flint.arb]) -> list[flint.arb]:
+    def _krawczyk_image(self, point: Sequence[Any]) -> list[Any]:
         """The box x − Y ∇L(x) + (1 − Y H(X))(X − x), for a point x and the box X around it."""
         count = len(point)
-        x = flint.arb_mat(count, 1, point)
+        matrix_class = MATRIX_CLASSES[type(point[0])]
+        x = matrix_class(count, 1, list(point))
         values = self.values(point)
         Y = values.hessian.mid().inv().mid()
-        identity = flint.arb_mat(
+        identity = matrix_class(
             count, count, [int(i == j) for i in range(count) for j in range(count)]
         )
         slope = identity - Y * self.values(_box_around(point)).hessian
-        X_less_x = flint.arb_mat(count, 1, [flint.arb(0, _radius_at(entry)) for entry in point])
+        X_less_x = matrix_class(count, 1, [_ball_around_zero(entry) for entry in point])
         image = x - Y * values.gradient + slope * X_less_x
         return list(image.entries())
 
+    def least_ranks(self, values: LossAtPoint) -> FunctionRanks:
+        """Lower bounds for the ranks of a function, by intervals or rectangles."""
+        A, V = values.matrices["A"], values.matrices["V"]
+        spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
+        return FunctionRanks(least_rank(A), least_rank(V), least_rank(spanning))
 
-def _radius_at(x: flint.arb) -> flint.arb:
-    """The radius of the box around a point with the coordinate x.
+
+def _ball_around_zero(x: Any) -> Any:
+    """The box around a point, less the point, in one coordinate x: an interval or a rectangle.
 
     A third of the bits: the product of two radii, by which the Hessian varies, has to be small.
     """
-    return flint.arb(2) ** -(flint.ctx.prec // 3) * (1 + abs(x).mid())
+    radius = flint.arb(2) ** -(flint.ctx.prec // 3) * (1 + abs(x).mid())
+    interval = flint.arb(0, radius)
+    return interval if isinstance(x, flint.arb) else flint.acb(interval, interval)
 
 
-def _box_around(point: Sequence[flint.arb]) -> list[flint.arb]:
+def _box_around(point: Sequence[Any]) -> list[Any]:
     """The small box around a point in which a critical point is proved to lie."""
-    return [x + flint.arb(0, _radius_at(x)) for x in point]
+    return [x + _ball_around_zero(x) for x in point]
 
 
 def _kind_of_point(index: int, size: int) -> str:

