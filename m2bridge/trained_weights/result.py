@@ -47,6 +47,9 @@ from m2bridge.trained_weights.heads.distances import (
     sentence_on_lower_ranks,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
+from m2bridge.trained_weights.models.description import ObjectDescription
+from m2bridge.trained_weights.models.modules import is_module
+from m2bridge.trained_weights.models.objects import arrays_of_object, find_layers_in_object
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.symmetries import LayerThenNorm, Symmetries
 from m2bridge.trained_weights.networks.traits import AnalysisOptions
@@ -114,6 +117,9 @@ class Weights(PictureResult):
         The adapter that was merged with the weights, a path; empty if none was.
     scope : Scope
         What the statements on layers and networks leave out of the model of the file.
+    model_object : ObjectDescription or None
+        What a model in memory says of itself, such as its class and the scale of its scores;
+        ``None`` for files, dictionaries and arrays.
 
     Examples
     --------
@@ -142,6 +148,7 @@ class Weights(PictureResult):
     assumed: tuple[str, ...] = ()
     scope: Scope = field(default_factory=Scope)
     adapter: str = ""
+    model_object: ObjectDescription | None = None
 
     @property
     def symmetries(self) -> dict[int, Symmetries]:
@@ -329,6 +336,7 @@ class Weights(PictureResult):
             "normalization": "softmax" if self.heads[0].shape.softmax else "none",
             "skip": choice is not None and choice.skip,
             "rotary": self.is_rotary,
+            "object": None if self.model_object is None else self.model_object.to_json(),
         }
         case = {"source": self.source or None}
         common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
@@ -389,15 +397,18 @@ def _remarks(
     stored: StoredOptions,
     *,
     rotary: bool,
+    described: ObjectDescription | None = None,
 ) -> tuple[str, ...]:
-    """Return all remarks, as sentences: on an adapter, on how layers were read, on what config.json
-    says that is not in the file, on the rank of the network, and on embeddings.
+    """Return all remarks, as sentences: on an object, on an adapter, on how layers were read, on
+    what config.json says that is not in the file, on the rank of the network, and on embeddings.
     """
     # The remarks of ``choice`` are on more layers than the file has, and on a limit on tokens.
     remarks = [*analysis.remarks(rotary=rotary), *choice.remarks(len(analysis.layers))]
     if stored.adapter is not None:
         adapter = visible(str(stored.adapter))
         remarks.insert(0, f"the weights are those with the adapter '{adapter}' merged, exactly")
+    if described is not None:
+        remarks.insert(0, described.sentence)
     if analysis.rank_depends_on_scores:
         remarks.append(FACTOR_OF_SCORES)
     has_embeddings = any(use.kind == "embeddings" for use in uses)
@@ -444,9 +455,12 @@ def weights(
 
     Parameters
     ----------
-    source : path or mapping, optional
+    source : path, mapping or module, optional
         A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by
-        ``weights_only=True``), a folder of such files, or a state dict. Or, in its place:
+        ``weights_only=True``), a folder of such files, or a state dict. Or a model in memory: of
+        transformers, of TransformerLens, with LoRA adapters of PEFT, or
+        ``torch.nn.MultiheadAttention`` and the layers and stacks made of it. Its modules and its
+        configuration say what they are; what they do not say is refused. Or, in its place:
     K, Q, V, A, O : array, optional
         Of shapes (heads·a, d), (heads·a, d), (heads·v, d), and O (d', heads·v), or with the heads
         as first index; or, in place of K and Q, A = KᵀQ of one head, whose rank rounding changes.
@@ -505,10 +519,20 @@ def weights(
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
     is_file = isinstance(source, str | Path)
     with limited(timeout) as running:
-        layers, available, head_count = find_layers(source, matrices, names, head_count, stored)
+        model = None
+        if is_module(source) and not any(names.values()):
+            found = find_layers_in_object(source, matrices, head_count, stored)
+            (layers, available, head_count), model = found
+            config = model.config
+        else:
+            # With names of arrays an object is the dictionary of its arrays.
+            arrays = arrays_of_object(source) if is_module(source) else source
+            layers, available, head_count = find_layers(arrays, matrices, names, head_count, stored)
+            config = configuration(source) if is_file else {}
         choice = ModelChoice.of(
-            configuration(source) if is_file else {},
+            config,
             names=available,
+            architecture=None if model is None else model.architecture,
             has_norms=any(layer.norm is not None for layer in layers),
             kind=as_,
             skip=skip,
@@ -522,6 +546,8 @@ def weights(
         uses = array_uses(available, layers, stored)
         # also if rotary positions are not taken into account
         rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+        rotary = rotary or (model is not None and model.architecture.rotary)
+        described = None if model is None else model.description
         scope = Scope.of(analysis, choice, uses, rotary=rotary)
         # ε is None where no rank of the network depends on it.
         epsilon = None if network is None else network.epsilon
@@ -536,11 +562,12 @@ def weights(
             behind_norms=analysis.behind_norms,
             unfinished=analysis.unfinished,
             left_out=kinds_left_out(uses),
-            remarks=_remarks(analysis, choice, uses, stored, rotary=rotary),
+            remarks=_remarks(analysis, choice, uses, stored, rotary=rotary, described=described),
             assumed=assumed,
             scope=scope,
             arrays=uses,
             adapter="" if adapter is None else str(adapter),
+            model_object=described,
             seconds=running.seconds,
             choice=None if source is None else choice,
             sort=sort,

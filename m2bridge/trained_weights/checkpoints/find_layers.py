@@ -111,7 +111,7 @@ def find_layers(
         # are not read, but they are understood, and so not refused.
         check_accounted(layers, weights, options, known=usual_layers(weights, said))
     else:
-        layers = _layers_of_texts(usual_layers(weights, said))
+        layers = layers_of_texts(usual_layers(weights, said))
         if not layers:
             raise InvalidCaseError(
                 "query",
@@ -167,7 +167,7 @@ def _weights_among(
     return dequantized(weights)
 
 
-def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
+def layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
     """Return the layers of the model of texts, as those of images or sounds beside them may have
     other numbers of heads; if there are none, those of the encoder of images, as in SAM.
     """

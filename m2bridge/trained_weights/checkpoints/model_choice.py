@@ -74,6 +74,7 @@ class ModelChoice:
         config: Mapping[str, Any],
         *,
         names: Iterable[str] = (),
+        architecture: Architecture | None = None,
         has_norms: bool = True,
         kind: str | None,
         normalization: str | None,
@@ -82,7 +83,8 @@ class ModelChoice:
     ) -> Self:
         """Return the model that config.json, the names of all arrays and options say; with the
         option ``kind``, ``lightning`` or ``softmax``, the layers alone, whatever config.json says.
-        ``has_norms`` is whether layers have the arrays of a norm.
+        The ``architecture`` is what a model in memory says, in place of config.json and names, and
+        ``has_norms`` whether layers have the arrays of a norm.
         """
         if kind is not None:
             if normalization not in (None, KINDS[kind]):
@@ -91,7 +93,7 @@ class ModelChoice:
                     f"{normalization} contradicts --as {kind}: leave one of them out",
                 )
             normalization = KINDS[kind]
-        of_file = known_architecture(config, names)
+        of_file = architecture or known_architecture(config, names)
         # Clauses on what makes scores other functions of the tokens than in the model here.
         changes = what_changes_scores(config) or (of_file.changes if of_file else "")
         if kind is None and changes:

@@ -139,7 +139,7 @@ def usual_layers(
     if not layers and len(available) == 1:
         (part,) = available.values()
         return _layer_of_single_array(part, said or StoredAs())
-    return sorted(layers.values(), key=_sort_key)
+    return in_order(layers.values())
 
 
 def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTensors]:
@@ -327,7 +327,7 @@ def named_layers(
                     f"'{visible(other):.120}' matches this name but belongs to no layer: the file"
                     f" has no matching array for at least one of {others}",
                 )
-    return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
+    return in_order(map(_with_one_head_by_shape, layers))
 
 
 def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
@@ -469,6 +469,11 @@ def listed(available: Mapping[str, Tensor]) -> str:
     if len(available) > 8:
         return f"{first} and {len(available) - 8} more"
     return first
+
+
+def in_order(layers: Iterable[LayerTensors]) -> list[LayerTensors]:
+    """Return layers in the order of their names, with numbers in them by their values."""
+    return sorted(layers, key=_sort_key)
 
 
 def _sort_key(layer: LayerTensors) -> list[tuple[int, str]]:

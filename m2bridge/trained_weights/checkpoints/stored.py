@@ -117,7 +117,7 @@ def check_few_fractions(part: Tensor) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Adapter:
+class Adapter:
     """A LoRA adapter, which has W + factor·B·A in place of a matrix W: A of shape (r, in) and B of
     shape (out, r), of rank r.
     """
@@ -167,7 +167,7 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
                 f"'{visible(name):.60}' changes '{visible(weight.name):.60}', which another array"
                 " of the adapter changes",
             )
-        found[weight.name] = _changed(weight, A, B, adapter)
+        found[weight.name] = changed(weight, A, B, adapter)
         used |= {A.name, B.name}
     if others := sorted(adapter.arrays.keys() - used):
         raise InvalidCaseError(
@@ -217,7 +217,7 @@ _UNSET: tuple[Any, ...] = (None, False, {}, [], "none")
 """The values of keys of adapter_config.json that change nothing."""
 
 
-def _read_adapter(path: Path) -> _Adapter:
+def _read_adapter(path: Path) -> Adapter:
     """Return the adapter in a folder, or in a file with its adapter_config.json beside it, if it
     adds factor·B·A to the weights of the model as they are, and does nothing else.
     """
@@ -254,7 +254,7 @@ def _read_adapter(path: Path) -> _Adapter:
     # JSON's true is an int in Python, and no number here.
     if type(config.get("lora_alpha")) not in (int, float):
         raise ConversionError(f"'{config_file}' does not say lora_alpha")
-    return _Adapter(
+    return Adapter(
         arrays=arrays,
         alpha=Fraction(config["lora_alpha"]),
         by_root=config.get("use_rslora") is True,
@@ -277,7 +277,7 @@ def _adapter_configuration(file: Path) -> dict[str, Any]:
     return content
 
 
-def _changed(weight: Tensor, A: Tensor, B: Tensor, adapter: _Adapter) -> Tensor:
+def changed(weight: Tensor, A: Tensor, B: Tensor, adapter: Adapter) -> Tensor:
     """Return the tensor W + factor·B·A, or W + factor·(B·A)ᵀ where W has the shape (in, out);
     InvalidCaseError if the shapes do not fit, or r = 0, for which α/r is not a number.
     """

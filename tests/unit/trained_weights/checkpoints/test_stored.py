@@ -16,7 +16,7 @@ from m2bridge import weights
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.arrays import tensor
-from m2bridge.trained_weights.checkpoints.stored import _Adapter, _changed
+from m2bridge.trained_weights.checkpoints.stored import Adapter, changed
 from tests.unit.trained_weights.checkpoints.test_layouts import (
     HEADS,
     D,
@@ -145,9 +145,9 @@ def test_two_changes_of_one_matrix_are_refused(tmp_path: Path) -> None:
 def test_an_adapter_of_a_number_is_refused(shapes: tuple[tuple[int, ...], ...]) -> None:
     """Numbers and vectors have no product B·A, which could be added to a number W."""
     arrays = [tensor(name, numpy.ones(shape)) for name, shape in zip("AB", shapes, strict=True)]
-    adapter = _Adapter(arrays={}, alpha=Fraction(1), by_root=False, columns=False)
+    adapter = Adapter(arrays={}, alpha=Fraction(1), by_root=False, columns=False)
     with pytest.raises(InvalidCaseError, match="'W' is a number, and its change is"):
-        _changed(tensor("W", 1.0), *arrays, adapter)
+        changed(tensor("W", 1.0), *arrays, adapter)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Models in memory: the modules of PyTorch, transformers, TransformerLens and PEFT."""

@@ -1,0 +1,280 @@
+"""Models of the library transformers: the modules say the matrices, the configuration the model.
+
+A module of attention is known by its class, which is one of transformers itself, and by the linear
+maps that it has, as ``q_proj``, ``k_proj``, ``v_proj`` and ``o_proj``. How many heads there are is
+an attribute of the module, or of the configuration, and has to agree with the sizes. The
+configuration says which model it is: the table ``architectures.toml`` has what its layers compute.
+By which factors a norm multiplies, γ or 1 + γ, and of which kind it is, the class of the norm
+shows, and the table has to agree with it.
+
+Attention to other tokens is left out. Code from outside of the library (``trust_remote_code``) is
+not known, and refused, as are models that are not in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from m2bridge.errors import InvalidCaseError
+from m2bridge.trained_weights.checkpoints.architecture import (
+    Architecture,
+    norm_epsilon,
+    number_in,
+    read_architecture,
+    text_model,
+)
+from m2bridge.trained_weights.checkpoints.array_names import kinds_of
+from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.norms import NormTensors, norm_beside, norm_by_name
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.models.adapters import merged_names
+from m2bridge.trained_weights.models.description import ObjectDescription, ReadModel
+from m2bridge.trained_weights.models.modules import ModuleTree, computing_class, not_known
+
+PRETRAINED = "transformers.modeling_utils.PreTrainedModel"
+"""The class of all models of transformers."""
+
+
+class _Matrices(NamedTuple):
+    """The names of the linear maps in a module of attention; O may stand in the module around."""
+
+    Q: str
+    K: str
+    V: str
+    O: str
+    cut: str = "q-k-v"  # where one map has Q, K and V
+
+
+_MATRICES = (
+    *(_Matrices("q_proj", "k_proj", "v_proj", O) for O in ("o_proj", "out_proj", "dense")),
+    _Matrices("q_lin", "k_lin", "v_lin", "out_lin"),
+    _Matrices("q", "k", "v", "o"),
+    _Matrices("query", "key", "value", "dense"),
+    _Matrices("query", "key", "value", "../output.dense"),
+    _Matrices("c_attn", "c_attn", "c_attn", "c_proj"),
+    _Matrices("qkv_proj", "qkv_proj", "qkv_proj", "o_proj"),
+    _Matrices("qkv_proj", "qkv_proj", "qkv_proj", "out_proj", cut="unknown"),
+    _Matrices("query_key_value", "query_key_value", "query_key_value", "dense", cut="by-group"),
+    _Matrices("Wqkv", "Wqkv", "Wqkv", "out_proj"),
+    _Matrices("Wqkv", "Wqkv", "Wqkv", "Wo"),
+)
+"""What modules of attention have; the first that fits."""
+_HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head")
+_HEAD_SIZES = ("head_dim", "attention_head_size", "head_size", "key_value_proj_dim")
+_SCALES = ("scaling", "scale", "inv_norm_factor")
+"""The attributes of modules with the number of heads, of rows of each, and by what scores are
+multiplied.
+"""
+_DROPOUTS = ("attention_dropout", "attn_dropout", "dropout", "attention_probs_dropout_prob")
+
+
+def read_transformers(tree: ModuleTree) -> ReadModel:
+    """Return the layers of a model of transformers."""
+    model = tree.root
+    config = model.config.to_dict()
+    architecture = read_architecture(config)
+    if architecture is None:
+        model_type = text_model(config).get("model_type") or config.get("model_type")
+        raise not_known(
+            "", model, f"has the model_type '{model_type!s:.60}', whose layers are not known"
+        )
+    layers, attentions = [], []
+    for path, names in _attentions(tree):
+        layers.append(_layer(tree, path, names, config, architecture))
+        attentions.append(tree.module(path))
+    if not layers:
+        raise not_known("", model, "has no module of attention that is understood")
+    layers = [_with_norm(layer, layers, tree, architecture) for layer in layers]
+    config |= _epsilon_of_norms(layers, tree, config)
+    scales = [_number(module, _SCALES) for module in attentions]
+    causal = {getattr(module, "is_causal", None) for module in attentions}
+    modules = [module for chain in tree.chains.values() for module in chain]
+    return ReadModel(
+        description=ObjectDescription(
+            library="transformers",
+            class_name=type(model).__name__,
+            scales=() if None in scales else tuple(scale for scale in scales if scale is not None),
+            causal=causal.pop() if len(causal) == 1 else None,
+            dropout=max((_number(module, _DROPOUTS) or 0.0 for module in attentions), default=0.0),
+            adapters=merged_names(modules),
+        ),
+        layers=tuple(layers),
+        config=config,
+        architecture=replace(architecture, tied_embeddings=_has_tied_embeddings(model)),
+    )
+
+
+def _attentions(tree: ModuleTree) -> Iterator[tuple[str, _Matrices]]:
+    """Yield the paths of the modules of attention of tokens to themselves, and the names of their
+    linear maps.
+    """
+    for path, chain in tree.chains.items():
+        module = chain[-1]
+        if "attention" not in type(module).__name__.lower():
+            continue
+        children = tree.children(path)
+        for names in _MATRICES:
+            has_output = names.O in children or _around(path, names.O) in tree.chains
+            if {names.Q, names.K, names.V} <= children and has_output:
+                is_cross = "attention to other tokens" in kinds_of(f"{path}.")
+                if not is_cross and not getattr(module, "is_cross_attention", False):
+                    yield path, names
+                break
+
+
+def _around(path: str, name: str) -> str:
+    """Return the path of a module by its name in the module of a path, or, after ``../``, in the
+    one around it.
+    """
+    if name.startswith("../"):
+        path, name = path.rpartition(".")[0], name.removeprefix("../")
+    return f"{path}.{name}".removeprefix(".")
+
+
+def _layer(
+    tree: ModuleTree,
+    path: str,
+    names: _Matrices,
+    config: Mapping[str, Any],
+    architecture: Architecture,
+) -> LayerTensors:
+    """Return the layer of a module of attention, without its norm."""
+    module = tree.module(path)
+    if not computing_class(module).startswith("transformers.models."):
+        raise not_known(path, module, "is not of transformers itself, and its function not known")
+    parts, biases = {}, {}
+    for letter in "QKVO":
+        linear = tree.linear(_around(path, getattr(names, letter)))
+        parts[letter] = _transposed(linear.weight) if linear.is_in_out else linear.weight
+        if linear.bias is not None:
+            biases[letter] = linear.bias
+    layer = LayerTensors(
+        name=f"{path}.".removeprefix("."),
+        parts=parts,
+        biases=biases,
+        cut=names.cut,
+        key_value_heads=architecture.key_value_heads,
+    )
+    heads = _head_count(module, layer, text_model(config), path)
+    return replace(layer, own_heads=heads, cut=architecture.cut or layer.cut)
+
+
+def _transposed(part: Tensor) -> Tensor:
+    """Return a matrix (in, out) as (out, in)."""
+    rows, columns = part.shape
+    return part.changed(lambda array: array.T, (columns, rows))
+
+
+def _head_count(module: Any, layer: LayerTensors, config: Mapping[str, Any], path: str) -> int:
+    """Return the number of heads of a layer, as its module says it, or else the configuration; the
+    number of rows of Q, divided by the number of rows of a head, has to be the same.
+    """
+    numbers = {getattr(module, name, None) for name in _HEADS}
+    counts = {int(number) for number in numbers if type(number) is int}
+    size = _whole(module, _HEAD_SIZES)
+    if not layer.is_stacked and size:
+        counts.add(layer.parts["Q"].shape[0] // size)
+    if not counts and (number := number_in(config, "heads")) is not None:
+        counts.add(number)
+    if len(counts) != 1:
+        said = f"says {' and '.join(map(str, sorted(counts)))} heads" if counts else "says no heads"
+        raise not_known(path, module, said)
+    (heads,) = counts
+    columns = layer.parts["O"].shape[1]
+    if size and heads * size != columns:
+        raise InvalidCaseError(
+            "weights",
+            f"'{path:.120}' says {heads} heads with {size} rows each, and its output matrix has"
+            f" {columns} columns: if the model is divided among devices, gather it first",
+        )
+    return heads
+
+
+def _whole(module: Any, names: tuple[str, ...]) -> int | None:
+    """Return the first of these attributes that is a positive integer."""
+    for name in names:
+        value = getattr(module, name, None)
+        if type(value) is int and value > 0:
+            return value
+    return None
+
+
+def _number(module: Any, names: tuple[str, ...]) -> float | None:
+    """Return the first of these attributes that is a number, or a module of dropout."""
+    for name in names:
+        value = getattr(module, name, None)
+        value = getattr(value, "p", value)  # the probability of a module of dropout
+        if isinstance(value, float):
+            return value
+    return None
+
+
+def _with_norm(
+    layer: LayerTensors, layers: list[LayerTensors], tree: ModuleTree, architecture: Architecture
+) -> LayerTensors:
+    """Return a layer with its norm, of the kind and at the place that its architecture says, if the
+    class of the norm is of this kind.
+    """
+    norm = norm_by_name(layer.parts["Q"].name, tree.tensors)
+    if norm is None and architecture.norm_place == "pre" and architecture.norm_has_arrays:
+        used = frozenset(
+            name for other in layers for part in other.all_tensors() for name in part.file_names
+        )
+        norm = norm_beside(layer.name, layer.parts, tree.tensors, used, architecture.norm)
+    if norm is None or architecture.norm is None:
+        return replace(layer, norm=None)
+    path = norm.gamma.name.rpartition(".")[0]
+    kind = _kind_of_norm(tree, path)
+    if kind != architecture.norm:
+        raise not_known(
+            path,
+            tree.module(path),
+            f"is no norm of the kind that {architecture.name} has ({architecture.norm})",
+        )
+    base = norm.in_model(architecture.norm, architecture.norm_place)
+    return replace(
+        layer, norm=NormTensors(kind=kind, gamma=base.gamma, beta=base.beta, place=base.place)
+    )
+
+
+def _epsilon_of_norms(
+    layers: list[LayerTensors], tree: ModuleTree, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return, as a part of a configuration that does not say it, what the norms of layers add to
+    the variance, if all of them add the same.
+    """
+    if norm_epsilon(config) is not None:
+        return {}
+    gammas = [layer.norm.gamma.name for layer in layers if layer.norm is not None]
+    norms = [tree.module(gamma.rpartition(".")[0]) for gamma in gammas]
+    epsilons = {_number(norm, ("eps", "variance_epsilon")) for norm in norms}
+    return {"norm_eps": epsilons.pop()} if len(epsilons) == 1 else {}
+
+
+def _kind_of_norm(tree: ModuleTree, path: str) -> str:
+    """Return the kind of a norm by its computing class: ``layer`` or ``rms``, with 1 where the
+    factors are 1 + γ.
+    """
+    module = tree.module(path)
+    *modules, name = computing_class(module).split(".")
+    if name in ("NemotronLayerNorm1P",):
+        return "layer1"
+    if name.endswith("RMSNorm"):
+        # The norms of all models of Gemma multiply by 1 + γ.
+        return "rms1" if name.startswith("Gemma") else "rms"
+    if name in ("T5LayerNorm", "MT5LayerNorm", "UMT5LayerNorm", "ImageGPTLayerNorm"):
+        return "rms"
+    if modules[:1] == ["torch"] and name == "LayerNorm":
+        return "layer"
+    if name in ("CohereLayerNorm", "Cohere2LayerNorm"):
+        return "layer"
+    raise not_known(path, module, "is a norm whose function is not known")
+
+
+def _has_tied_embeddings(model: Any) -> bool:
+    """Return whether the outputs of a model have the matrix of its embeddings, the same array."""
+    inputs, outputs = model.get_input_embeddings(), model.get_output_embeddings()
+    of_inputs, of_outputs = getattr(inputs, "weight", None), getattr(outputs, "weight", None)
+    return of_outputs is not None and of_outputs is of_inputs
