@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import mul
 from typing import Any
 
 import flint
@@ -35,8 +36,7 @@ class BallMatrix:
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[AnyNumber]]) -> BallMatrix:
         """A matrix by its rows; integers and floats are exact."""
-        width = len(rows[0]) if rows else 0
-        return cls(flint.arb_mat(len(rows), width, [flint.arb(x) for row in rows for x in row]))
+        return cls(flint.arb_mat(rows) if rows else flint.arb_mat(0, 0))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,8 +98,7 @@ def working_precision(digits: int) -> Iterator[None]:
 def inner(left: AnyMatrix, right: AnyMatrix) -> AnyNumber:
     """The sum of the products of the entries of two matrices of the same shape."""
     if isinstance(left, BallMatrix):
-        pairs = zip(left.entries.entries(), right.entries.entries(), strict=True)
-        return sum((x * y for x, y in pairs), flint.arb(0))
+        return sum(map(mul, left.entries.entries(), right.entries.entries()), flint.arb(0))
     return float((left * right).sum())
 
 

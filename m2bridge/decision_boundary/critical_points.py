@@ -40,6 +40,9 @@ from m2bridge.limits import check_deadline_in
 ACCURATE_BITS = 100
 """The relative precision of distances, in bits."""
 
+MOST_ENTRIES_OF_A = 20_000
+"""Up to this number of entries it is asked whether A = KᵀQ has rank two, where K has more rows."""
+
 MOST_EXPONENT = 1024
 """The largest exponent of a float."""
 
@@ -49,15 +52,17 @@ class AllCriticalPoints:
     """The list for an input, in the units of a problem."""
 
     number: int | None  # of complex critical points; None if some coincide
-    real: int | None  # of real ones
-    distances: tuple[flint.arb, ...]  # of the real ones, in ascending order
+    real: int | None  # the number of real ones; None if some may not be in the list
+    distances: tuple[flint.arb, ...]  # of the real ones in the list, in ascending order
     nearest: Floats  # X − U for the first of them
     because: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankOneBoundary:
-    """The data of g, over the rational numbers: columns, and the input, a multiple of integers."""
+class OneReadout:
+    """The data of g for one head, over the rational numbers, and the input, a multiple of integers;
+    K and Q are transposed, with as many columns as the rank of A: one in this chapter.
+    """
 
     K: flint.fmpq_mat
     Q: flint.fmpq_mat
@@ -78,14 +83,14 @@ class RankOneBoundary:
 
     def u(self) -> flint.fmpq_mat:
         """The column Uγ."""
-        return _times(self.integers, self.gamma * self.unit)
+        return times(self.integers, self.gamma * self.unit)
 
     def linear_forms(self) -> list[flint.fmpq]:
         """What they need of the input: β·u, K·u, Q·u, and the entries of Uᵀβ and UᵀKᵀ."""
         u = self.u()
         of_u = [scalar(column, u) for column in (self.beta, self.K, self.Q)]
         transposed = self.integers.transpose()
-        on_beta, on_K = (_times(transposed, column * self.unit) for column in (self.beta, self.K))
+        on_beta, on_K = (times(transposed, column * self.unit) for column in (self.beta, self.K))
         return [*of_u, *on_beta.entries(), *on_K.entries()]
 
 
@@ -123,12 +128,17 @@ class ScalarProducts:
         return cls(*(*constants, bu, ku, qu, *of_C))
 
 
+def product(left: flint.fmpq_mat, right: flint.fmpq_mat) -> flint.fmpq_mat:
+    """The scalar products of the columns of two matrices."""
+    return left.transpose() * right
+
+
 def scalar(left: flint.fmpq_mat, right: flint.fmpq_mat) -> flint.fmpq:
     """The scalar product of two columns."""
-    return (left.transpose() * right)[0, 0]
+    return product(left, right)[0, 0]
 
 
-def _times(integers: flint.fmpz_mat, column: flint.fmpq_mat) -> flint.fmpq_mat:
+def times(integers: flint.fmpz_mat, column: flint.fmpq_mat) -> flint.fmpq_mat:
     """A large matrix of integers times a column."""
     numerators, denominator = column.numer_denom()
     return flint.fmpq_mat(integers * numerators) / denominator
@@ -279,7 +289,7 @@ class Solution:
     D: flint.arb
     square: flint.arb
 
-    def step(self, boundary: RankOneBoundary, U: Floats) -> Floats:
+    def step(self, boundary: OneReadout, U: Floats) -> Floats:
         """X − U = β(wᵀX) + w(βᵀX) + vγᵀ, v = νQᵀ + ω/m, in floats, with Xᵀβ = fγ/c + W₀ᵀβ̃/D, and so
         for w.
         """
@@ -333,15 +343,20 @@ def all_critical_points(problem: BoundaryProblem, units: Units) -> AllCriticalPo
     )
 
 
-def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary | None:
+def rank_one_boundary(problem: BoundaryProblem, units: Units) -> OneReadout | None:
     """The data of g in the units of a problem, for one head of rank one and one readout."""
+    return one_readout(problem, units, 1)
+
+
+def one_readout(problem: BoundaryProblem, units: Units, most_rank: int) -> OneReadout | None:
+    """The data of g for one head of at most this rank and one readout."""
     n = isqrt(problem.scores_over)
     if len(problem.heads) > 1 or problem.row_space.shape[1] > 1 or n * n != problem.scores_over:
         return None
     head = problem.heads[0]
     of_K, of_Q = exponent(head.K), exponent(head.Q)
-    rows = _one_row_each(numpy.ldexp(head.K, -of_K), numpy.ldexp(head.Q, -of_Q))
-    if rows is None:
+    factors = _factors(numpy.ldexp(head.K, -of_K), numpy.ldexp(head.Q, -of_Q), most_rank)
+    if factors is None:
         return None
     two = flint.fmpq(2)
     gamma = rational(problem.row_space) * two ** -exponent(problem.row_space)
@@ -354,9 +369,9 @@ def rank_one_boundary(problem: BoundaryProblem, units: Units) -> RankOneBoundary
     if not any(beta.entries()):
         return None
     bias = flint.fmpq(*problem.bias.as_integer_ratio()) * two**-units.value
-    K, Q = (row.transpose() for row in rows)
+    K, Q = factors
     integers, shift = _integers(problem.U)
-    return RankOneBoundary(
+    return OneReadout(
         K=K,
         Q=Q,
         beta=beta,
@@ -378,10 +393,31 @@ def _integers(array: Floats) -> tuple[flint.fmpz_mat, int]:
     return flint.fmpz_mat(*array.shape, entries), least - 53
 
 
+def _factors(K: Floats, Q: Floats, most_rank: int) -> tuple[flint.fmpq_mat, flint.fmpq_mat] | None:
+    """Matrices k and q of at most so many columns with KᵀQ = kqᵀ, if there are such."""
+    if len(K) <= most_rank:
+        return rational(K.T), rational(Q.T)
+    rows = _one_row_each(K, Q)
+    if rows is not None:
+        return rows[0].transpose(), rows[1].transpose()
+    A = K.T @ Q
+    # the exact test takes longer
+    is_possible = most_rank > 1 and A.size <= MOST_ENTRIES_OF_A
+    if not is_possible or numpy.linalg.matrix_rank(A) > most_rank:
+        return None
+    A_exactly = rational(K).transpose() * rational(Q)
+    reduced, rank = A_exactly.rref()
+    if rank > most_rank:
+        return None
+    # A is the matrix of its columns with a pivot, times the nonzero rows of the reduced form
+    nonzero_rows, columns = reduced.tolist()[:rank], A_exactly.transpose().tolist()
+    pivots = [next(j for j, entry in enumerate(row) if entry != 0) for row in nonzero_rows]
+    k = flint.fmpq_mat([columns[j] for j in pivots]).transpose()
+    return k, flint.fmpq_mat(nonzero_rows).transpose()
+
+
 def _one_row_each(K: Floats, Q: Floats) -> tuple[flint.fmpq_mat, flint.fmpq_mat] | None:
     """Rows k and q with KᵀQ = kᵀq, if K or Q has rank one."""
-    if len(K) == 1:
-        return rational(K), rational(Q)
     for matrix, other in ((Q, K), (K, Q)):
         i, j = numpy.unravel_index(numpy.abs(matrix).argmax(), matrix.shape)
         column, row = matrix[:, [j]], matrix[[i]]

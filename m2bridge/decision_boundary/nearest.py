@@ -70,9 +70,11 @@ class Enclosure:
     evidence: Evidence | None  # None if nothing is proved of the lower end
 
 
-def distance_to(problem: BoundaryProblem, units: Units, sign: int) -> Enclosure:
+def distance_to(
+    problem: BoundaryProblem, units: Units, sign: int, known_step: Floats | None = None
+) -> Enclosure:
     """The distance of U, where g has this sign, in these units, by balls of FLINT's present
-    precision.
+    precision; with the step to a point of the boundary that is known, no other is searched for.
     """
     floats = problem.in_floats(units).with_sign(-sign)
     balls = problem.in_balls(units).with_sign(-sign)
@@ -84,7 +86,7 @@ def distance_to(problem: BoundaryProblem, units: Units, sign: int) -> Enclosure:
         basis = BallMatrix.of_rows([all_rows[number] for number in rows])
         space = numpy.linalg.qr(_directions(floats)[rows].T)[0]
     proof = _Proof(floats.on(space), space, balls, basis)
-    return proof.enclosure(floats)
+    return proof.enclosure(floats, known_step)
 
 
 def _directions(boundary: Boundary) -> AnyMatrix:
@@ -141,9 +143,12 @@ class _Proof:
     balls: Boundary
     basis: BallMatrix
 
-    def enclosure(self, whole: Boundary) -> Enclosure:
+    def enclosure(self, whole: Boundary, known_step: Floats | None) -> Enclosure:
         """What is proved of the distance; ``whole`` is the boundary in floats on ℝᵈ."""
-        reduced_step = nearest_found(self.floats)
+        if known_step is None:
+            reduced_step = nearest_found(self.floats)
+        else:
+            reduced_step = self.space.T @ known_step
         if reduced_step is None:
             lower, evidence = self._free_ball(numpy.inf)
             because = "no point of the boundary was found"

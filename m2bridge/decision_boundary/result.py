@@ -27,11 +27,17 @@ from m2bridge.decision_boundary.boundary import (
 from m2bridge.decision_boundary.certificate import ProvedDistance
 from m2bridge.decision_boundary.cones import nearest_of_cone
 from m2bridge.decision_boundary.critical_points import AllCriticalPoints, all_critical_points
-from m2bridge.decision_boundary.nearest import distance_to
+from m2bridge.decision_boundary.critical_systems import points_by_msolve
+from m2bridge.decision_boundary.nearest import Enclosure, distance_to
 from m2bridge.decision_boundary.options import LayerSource, ScoresOver
 from m2bridge.decision_boundary.reading import read_problem
 from m2bridge.decision_boundary.skip_connections import all_points_with_skip
-from m2bridge.errors import NotApplicableError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    MethodUnavailableError,
+    NotApplicableError,
+    TooLargeError,
+)
 from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, in_brackets, plural
@@ -63,7 +69,8 @@ class Robustness(Result):
         Whether the nearest point is proved to be where it was found. The distance is proved to lie
         in the interval in either case.
     because : str
-        The theorem behind this, of docs/robustness.md.
+        The theorem behind this, of docs/robustness.md. Where it names the program msolve, that the
+        list of critical points is complete, and so the lower end of the interval, rests on it.
     nearest : array of floats, or None
         The input that was found on the other side of the boundary, d×t.
     sizes : tuple of int
@@ -72,7 +79,7 @@ class Robustness(Result):
         The dimension of the space of token directions that count (Theorem R1).
     critical_points : int, or None
         The number of complex critical points of this input, where they were listed and are all
-        different (Theorem R3).
+        different (Theorems R3 and R5).
     real_critical_points : int, or None
         The number of real ones, where they were listed.
 
@@ -263,6 +270,10 @@ def robustness(
     -----
     Theorems R1 and R4 of docs/robustness.md. Several heads, and readouts of any rank, are covered
     by one estimate; its matrices have as many rows as token directions count, times the rank.
+    Where this does not prove the nearest point, all critical points are listed for small ranks of A
+    and small inputs: by FLINT for rank 1 (Theorem R3), else by the program msolve, where it is
+    installed. Without a limit on time it is asked if numbers are short, as small integers are; with
+    one it has the time that is left.
 
     Examples
     --------
@@ -333,6 +344,18 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
             because=listed.because,
             evidence=None,
         )
+    elif not found.is_proved:
+        try:
+            listed = points_by_msolve(problem, units)
+        except MethodUnavailableError as reason:
+            because = f"{found.because}; no list of critical points: {reason}"
+            found = replace(found, because=because)
+    if listed is not None and not found.is_proved:
+        known["critical_points"] = listed.number
+        known["real_critical_points"] = listed.real
+        with working_precision(precision):
+            at_listed = distance_to(problem, units, sign, listed.nearest)
+        found = _with_list(found, at_listed, listed)
     low, _ = _floats_around(found.lower, units.size)
     high = inf if found.upper is None else _floats_around(found.upper, units.size)[1]
     nearest = None if found.step is None else problem.U + scaled(found.step, units.size)
@@ -354,6 +377,27 @@ def _listed(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
     if problem.skip:
         return all_points_with_skip(problem, units)
     return all_critical_points(problem, units) if problem.bias else nearest_of_cone(problem, units)
+
+
+def _with_list(bounds: Enclosure, at_listed: Enclosure, listed: AllCriticalPoints) -> Enclosure:
+    """What is known by a list of msolve, and by Theorem R4 without it and at the first point."""
+    first = listed.distances[0]
+    if first < bounds.lower or (bounds.upper is not None and bounds.upper < first):
+        raise ContradictionError(
+            f"the nearest critical point in the list is at {first.str(15)}, and bounds by balls"
+            " exclude this"
+        )
+    if at_listed.is_proved:
+        return at_listed
+    # the upper end is proved by a change of sign, if floats are near enough to the point
+    return replace(
+        at_listed,
+        lower=min(distance.lower() for distance in listed.distances),
+        upper=at_listed.upper or first,
+        is_proved=True,
+        because=listed.because,
+        evidence=None,
+    )
 
 
 def _on_the_boundary(problem: BoundaryProblem) -> dict[str, Any]:

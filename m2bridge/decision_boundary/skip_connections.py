@@ -36,7 +36,7 @@ from m2bridge.decision_boundary.boundary import BoundaryProblem, Units, scaled
 from m2bridge.decision_boundary.critical_points import (
     AllCriticalPoints,
     CriticalEquations,
-    RankOneBoundary,
+    OneReadout,
     ScalarProducts,
     Solution,
     rank_one_boundary,
@@ -91,7 +91,7 @@ class _Equations:
     """The equations at x: a number in a ball, or the variable."""
 
     def __init__(
-        self, boundary: RankOneBoundary, x: AnyNumber, number: Callable[[flint.fmpq], AnyNumber]
+        self, boundary: OneReadout, x: AnyNumber, number: Callable[[flint.fmpq], AnyNumber]
     ) -> None:
         constants, forms = boundary.constants(), boundary.linear_forms()
         s = ScalarProducts.of([number(one) for one in constants], [number(one) for one in forms])

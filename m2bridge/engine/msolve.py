@@ -1,8 +1,11 @@
-"""Where the program msolve is, which Macaulay2's package of that name runs, and whether it works.
+"""The program msolve: where it is, whether it works, and the solutions that it finds.
 
 It isolates the real points of a system of polynomials with finitely many solutions, and is
 optional: without it a slower package of Macaulay2 does so. A program counts as msolve if it solves
-a small system; it is asked once.
+a small system; it is asked once. Macaulay2's package of that name runs it, and ``solutions`` does.
+
+*What is trusted.* msolve lifts a parametrization of all solutions from prime fields to QQ, and
+tests it modulo a further prime; it writes no certificate.
 """
 
 import re
@@ -10,13 +13,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 from m2bridge.engine.discovery import PROBE_SECONDS, in_wheel
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
+from m2bridge.errors import ParseError, TimeLimitError
 from m2bridge.results.sheet import line as on_one_line
 from m2bridge.system import signal_of
 
@@ -37,6 +43,20 @@ _SYSTEM = (
 )
 
 
+PRECISION = 256
+"""The binary digits of the sides of boxes that are asked for."""
+IntervalsOfPoint = tuple[tuple[Fraction, Fraction], ...]
+"""The ends of an interval for each variable."""
+_FINITE = re.compile(
+    # 0: finitely many, then the characteristic, the number of variables, the number of solutions
+    r"\[0, \[0,\s*\d+,\s*(?P<number>\d+),\s*\[(?P<names>[^]]*)\],\s*\[[^]]*\],\s*"
+    # the degree of the polynomial whose roots are the solutions, and its coefficients
+    r"\[1,\s*\[\[(?P<distinct>\d+), \["
+)
+_END = re.compile(r"(?P<sign>-?)(?P<digits>\d+)(?: / 2\^(?P<power>\d+))?")
+"""An end of an interval: an integer, or one over a power of two."""
+
+
 @dataclass(frozen=True, slots=True)
 class Msolve:
     """A program msolve, and whether it can be used."""
@@ -45,6 +65,15 @@ class Msolve:
     program: Path
     version: str  # empty if it cannot be used
     refusal: str  # why it cannot be used; empty if it can
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """The finitely many solutions of a system of polynomials over QQ."""
+
+    number: int  # of complex ones, with multiplicity
+    distinct: int  # of different complex ones
+    boxes: tuple[IntervalsOfPoint, ...]  # one around each real solution
 
 
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
@@ -69,6 +98,55 @@ def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
 def usable(macaulay2: Path | None = None) -> Msolve | None:
     """Return the first of :func:`candidates` that can be used; ``None`` if there is none."""
     return next((msolve for msolve in candidates(macaulay2) if not msolve.refusal), None)
+
+
+def solutions(
+    program: Msolve, variables: Sequence[str], polynomials: Sequence[str], seconds: float
+) -> Solutions | None:
+    """Return all solutions of polynomials with integer coefficients, as texts; ``None`` if they are
+    infinite in number. TimeLimitError after these seconds.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        system, solution = Path(folder, "system.ms"), Path(folder, "solution.ms")
+        equations = ",\n".join(polynomials)
+        system.write_text(f"{','.join(variables)}\n0\n{equations}\n", encoding="ascii")
+        options = ["-f", str(system), "-o", str(solution), "-P", "1", "-p", str(PRECISION)]
+        try:
+            _run([str(program.program), *options], seconds)
+        except subprocess.TimeoutExpired:
+            raise TimeLimitError(f"msolve did not end in {seconds:.0f} s") from None
+        answer = solution.read_text(encoding="ascii") if solution.exists() else ""
+    return _parsed(answer, variables)
+
+
+def _parsed(answer: str, variables: Sequence[str]) -> Solutions | None:
+    """Return the solutions in an answer of msolve, which may have changed the order of variables
+    and may have added one.
+    """
+    if answer.startswith("[-1]"):
+        return Solutions(number=0, distinct=0, boxes=())
+    if answer.startswith("[1,"):
+        return None
+    head = _FINITE.match(answer)
+    _, _, listed = answer.rpartition("[1,\n")
+    # a program that was stopped leaves an answer without an end
+    if head is None or not listed.startswith("[") or not listed.rstrip().endswith("]:"):
+        raise ParseError("msolve gave no solutions")
+    names = re.findall(r"\w+", head["names"])
+    ends = []
+    for end in _END.finditer(listed):
+        numerator = int(end["sign"] + end["digits"])
+        ends.append(Fraction(numerator, 2 ** int(end["power"] or 0)))
+    order = [names.index(name) for name in variables]
+    size = 2 * len(variables)
+    if len(ends) % size:
+        raise ParseError("msolve gave boxes with too few sides")
+    boxes = []
+    for start in range(0, len(ends), size):
+        sides = ends[start : start + size]
+        pairs = [sorted(sides[2 * place : 2 * place + 2]) for place in order]
+        boxes.append(tuple((low, high) for low, high in pairs))
+    return Solutions(int(head["number"]), int(head["distinct"]), tuple(boxes))
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
@@ -120,14 +198,14 @@ def _probed(origin: str, program: Path) -> Msolve:
     return replace(msolve, version=on_one_line(version.stdout)[:20])
 
 
-def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command, whose output is text, for at most ``PROBE_SECONDS``; else TimeoutExpired."""
+def _run(words: list[str], seconds: float = PROBE_SECONDS) -> subprocess.CompletedProcess[str]:
+    """Run a command, whose output is text, for at most these seconds; else TimeoutExpired."""
     return subprocess.run(
         words,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=PROBE_SECONDS,
+        timeout=seconds,
         check=False,
     )
