@@ -153,9 +153,13 @@ class _Proof:
             lower, evidence = self._free_ball(numpy.inf)
             because = "no point of the boundary was found"
             return self._result(lower, None, None, because, evidence=evidence)
-        step = self._refined(self.space @ reduced_step, whole)
-        reduced_step = self.space.T @ step
+        first_step = self.space @ reduced_step
+        step = self._refined(first_step, whole)
         upper = self._change_of_sign(step)
+        if upper is None:  # a point on a line through U is not critical, and is moved too far
+            step = first_step
+            upper = self._change_of_sign(step)
+        reduced_step = self.space.T @ step
         near = self._near(reduced_step)
         if upper is not None and near is not None:
             bound = self._lower_bound_at(step, reduced_step, near, upper)

@@ -330,7 +330,7 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
     sign = 1 if value > 0 else -1
     with working_precision(precision):
         found = distance_to(problem, units, sign)
-    listed = None if found.is_proved else _listed(problem, units)
+    listed = None if found.is_proved else complete_list(problem, units)
     if listed is not None:
         first = listed.distances[0]
         known["critical_points"] = listed.number
@@ -372,7 +372,7 @@ def _answer(problem: BoundaryProblem) -> dict[str, Any]:
     }
 
 
-def _listed(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
+def complete_list(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
     """The complete list of points of which one is the nearest, where there is one."""
     if problem.skip:
         return all_points_with_skip(problem, units)

@@ -11,6 +11,7 @@ SUBJECTS = {
     "inputs": "bad input for every command and every format",
     "maps": "random maps, against Macaulay2's own kernel",
     "certificates": "changed certificates, with a digest that fits",
+    "distances": "distances to decision boundaries, against searches in all variables",
     "faults": "commands on systems where something is missing, full, forbidden or killed",
 }
 """Modules of this package; each has ``run(count, seed)``, which shows failures and returns how many
