@@ -234,7 +234,7 @@ def turn(part: float) -> Iterator[Clock]:
 @contextmanager
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
     """Allow the block some seconds after the deadline of a clock, or from now where it has passed,
-    to write what was found.
+    to write the results.
     """
     end = max(clock.deadline, clock.now()) + seconds
     with _running(replace(clock, deadline=end)):

@@ -190,7 +190,7 @@ def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
 
 def has_ended(child: int) -> bool:
     """Return whether a child process has ended, without collecting its exit status; true for a
-    process that is no child. Python has no ``waitid`` on macOS before 3.13; there psutil detects
+    process that is not a child. Python has no ``waitid`` on macOS before 3.13; there psutil detects
     zombies.
     """
     if hasattr(os, "waitid"):

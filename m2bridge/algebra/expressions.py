@@ -80,8 +80,8 @@ def variables_of(expression: Expr) -> set[Any]:
             subexpressions.skip()  # the name and the indices inside the entry are not visited
         elif isinstance(subexpression, IndexedBase | MatrixExpr):
             raise ConversionError(
-                f"'{expression}' contains {subexpression} as a whole, and is no polynomial in its"
-                " entries: write them out, for a matrix by M.as_explicit()"
+                f"'{expression}' contains {subexpression} as a whole, and is not a polynomial in"
+                " its entries: write them out, for a matrix by M.as_explicit()"
             )
     return variables
 

@@ -180,7 +180,8 @@ def check_is_field(field: object) -> None:
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
     if not field.is_field:
-        raise InvalidCaseError("field", f"must be QQ or GF(p) here, not {field}, which is no field")
+        message = f"must be QQ or GF(p) here, not {field}, which is not a field"
+        raise InvalidCaseError("field", message)
     if field.names:  # an extension field
         raise InvalidCaseError(
             "field", f"must be QQ or GF(p) here, not {field!r:.60}: ideals have such coefficients"

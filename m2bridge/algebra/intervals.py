@@ -91,7 +91,7 @@ def _rounded(number: Fraction, context: Context) -> Decimal:
 
 
 def _decimal_text(number: Decimal, digits: int) -> str:
-    """The text of a number with so many digits, as Python writes floating-point numbers."""
+    """The text of a number with this number of digits, as Python writes floating-point numbers."""
     if number == 0 or FLOAT_EXPONENTS[0] <= number.adjusted() <= FLOAT_EXPONENTS[1]:
         return f"{float(number):.{digits}g}"
     return f"{number.normalize():e}"

@@ -549,7 +549,7 @@ class ComplexMap(Named):
     degree : int
         By how much it raises the homological degree; −1 for a differential.
     maps : tuple of Matrix
-        From each module of the source, the one of the lowest degree first.
+        From each module of the source, the lowest degree first.
 
     Examples
     --------

@@ -97,7 +97,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     """
     # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
-    new_rays: list[_Ray] = []  # of those that were, the ones that are not below
+    new_rays: list[_Ray] = []  # of the former rays, those that are not below
     for (form, zeros), value in zip(rays, values, strict=True):
         if value > 0:
             new_rays.append((form, zeros))
@@ -106,7 +106,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     rays_above = [i for i, value in enumerate(values) if value > 0]
     rays_below = [i for i, value in enumerate(values) if value < 0]
     # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
-    # least so many vectors.
+    # least n − 2 vectors.
     least = len(vector) - 2
     for i, j in check_deadline_in(product(rays_above, rays_below)):
         form_above, zeros_above = rays[i]

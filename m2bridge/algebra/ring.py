@@ -80,8 +80,8 @@ def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
         pieces.append(f" {sign} {'*'.join(factors)}")
     if not pieces:
         return "0"
-    # Each piece begins with its sign between blanks. That of the first term has no blanks, and is
-    # left out if it is +.
+    # Each piece begins with its sign between blanks. The first sign has no blanks, and is left out
+    # if it is +.
     text = "".join(pieces)
     leading_sign = "-" if text.startswith(" - ") else ""
     return leading_sign + text[3:]

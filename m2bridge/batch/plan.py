@@ -319,7 +319,7 @@ def results_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
-        if reason.errno in CANNOT_STORE:  # a full or read-only disk is no mistake in the option
+        if reason.errno in CANNOT_STORE:  # a full or read-only disk is not a mistake in the option
             raise
         raise InvalidCaseError(
             "out", f"cannot make the folder '{path}': {reason.strerror}"

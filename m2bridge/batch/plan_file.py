@@ -96,7 +96,7 @@ def read_plan(path: Path) -> tuple[AskedCase, ...]:
         if not isinstance(data, dict) or data.keys() != {"plan", "cases"} or data["plan"] != FORM:
             raise CertificateError("not the plan of a batch that this release reads")
         if not isinstance(data["cases"], list):
-            raise CertificateError("not the plan of a batch: its cases are no list")
+            raise CertificateError("not the plan of a batch: its cases are not a list")
         cases = tuple(map(_asked_case, data["cases"]))
         if path.name != plan_name(text):
             raise CertificateError(f"the content belongs to {plan_name(text)}: it was changed")
@@ -109,7 +109,7 @@ def _asked_case(entry: Any) -> AskedCase:
         raise CertificateError("not the plan of a batch: a case has missing or unknown fields")
     questions = entry["questions"]
     if not isinstance(questions, list):
-        raise CertificateError("not the plan of a batch: the questions of a case are no list")
+        raise CertificateError("not the plan of a batch: the questions of a case are not a list")
     case = AskedCase(entry["family"], entry["case"], entry["name"], tuple(questions))
     if not all(names_a_question(*case[:3], question) for question in case.questions):
         raise CertificateError("not the plan of a batch: a case or a question has no valid name")

@@ -328,7 +328,7 @@ def _unshown_values(function: Any) -> list[Any]:
     """Return the values that a function uses and its source does not show, but no global variables.
 
     They are the variables of a closure, the defaults, and the object of a bound method; an object
-    that is no function, such as a ``partial``, is such a value itself.
+    that is not a function, such as a ``partial``, is such a value itself.
     """
     if not hasattr(function, "__qualname__"):
         return [function]

@@ -87,7 +87,7 @@ class Checker(Performer[Path, VerifyResult]):
     def perform(self, path: Path) -> VerifyResult:
         """Return the finding for a file; if confined, quote nothing but certificates."""
         finding = self._finding(path)
-        # findings of these kinds may quote a file that is no certificate, but somebody's secret
+        # findings of these kinds may quote a file that is not a certificate, but somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
         if self._folders is None or not may_quote:
             return finding

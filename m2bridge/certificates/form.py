@@ -330,7 +330,7 @@ def text_of_file(path: Path, most: int = MAX_CERTIFICATE_BYTES) -> str:
 def read(path: Path) -> Certificate:
     """Read a certificate from a file of any name.
 
-    CertificateError is raised if the file is no certificate, or differs from the text that
+    CertificateError is raised if the file is not a certificate, or differs from the text that
     :func:`write` writes for it; OtherReleaseError if another release wrote it in another schema;
     TooExpensiveError if it is too large; OSError if it cannot be read.
     """

@@ -1,7 +1,7 @@
 """The wording of statements as data, read by the maker of certificates and by the checker.
 
-A statement stands here once, as words and, beside them, as formulas in the language of
-conditions.py. What maker and checker compare it with, each computes in its own way.
+A statement stands here once, as words and as formulas in the language of conditions.py.
+The maker and the checker compare it with values that each computes in its own way.
 
 *Notation.* A *statement* is a theorem, or a claim, about all models of a family. It has a *key*,
 its number in the paper or its name in docs/statements.md, and a *part* if several statements share
@@ -41,7 +41,7 @@ class Words:
     assumes: tuple[str, ...] = ()
     printed: tuple[str, ...] | None = None
     orbits: str = ""  # the condition for an orbit to be one that it is about; empty: the whole
-    value: str = ""  # the value that it predicts; empty if that is no formula
+    value: str = ""  # the value that it predicts; empty if that is not a formula
     each_layer: str = ""  # what each layer of a network adds to this value
     # the hypotheses without which the value has no meaning; None for all of them
     meaning: tuple[str, ...] | None = None

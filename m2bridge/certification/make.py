@@ -297,7 +297,7 @@ def certify_all(
     Raises
     ------
     InvalidCaseError
-        If ``model`` is no model, a question is unknown, or a number of the case is above
+        If ``model`` is not a model, a question is unknown, or a number of the case is above
         :data:`~m2bridge.certificates.form.MAX_CASE_NUMBER`.
     EngineError
         If Macaulay2 failed or reached a limit; nothing is certified then.

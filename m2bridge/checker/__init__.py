@@ -1,20 +1,20 @@
 """The independent checker of certificates: this package and ``m2bridge/families/*/checker*``.
 
 It computes the content of a certificate from scratch, by ``docs/checkers.md``, and compares it,
-value by value, with what is stored. ``algebra`` has ranks and ideals, ``verify`` the comparison,
-this file the form of a family's checker and the verdicts on statements.
+value by value, with the stored content. ``algebra`` has ranks and ideals, ``verify`` the
+comparison, this file the form of a family's checker and the verdicts on statements.
 
 *Taken on trust* (``docs/trust.md``): Python and FLINT (arithmetic, ranks, Gröbner bases), the
 lemmas that a certificate lists as ``trusted``, and: rank conditions generate prime ideals (Bruns,
-Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
-it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
-series is that modulo leading monomials; bounds for networks (docs/polynomial-networks.md). What no
-theorem says, but only the program that made a certificate, or a count modulo primes, makes it
-*accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
+Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is not a zero divisor
+if it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the
+Hilbert series is that modulo leading monomials; bounds for networks (docs/polynomial-networks.md).
+What no theorem says, but only the program that made a certificate, or a count modulo primes, makes
+it *accepted on trust*. Primes, points and other random numbers are the checker's own (``draws``).
 
 *Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.form``; strict JSON), the words of statements and lemmas and the formulas
-beside them (``wording``, ``conditions``, ``families/*/words.toml``), errors, the number of the
+next to them (``wording``, ``conditions``, ``families/*/words.toml``), errors, the number of the
 release, and no mathematics: what statements are about is computed a second time, by other methods
 where there are any. A wrong formula is refuted by both.
 

@@ -12,7 +12,7 @@ exponents, a polynomial as one of FLINT or as the map of its monomials to their 
 *context* of a polynomial is FLINT's word for the ring that it belongs to, with the order of
 monomials. M is an ideal of monomials, M : x its quotient by a variable x (all f with xf in M), and
 T the variable of a Hilbert series: N(T)/(1 − T)^n has the *numerator* N. Ranks modulo a prime are
-modulo PRIME, which is another one whenever the checker starts (draws.py).
+modulo PRIME, which is drawn whenever the checker starts (draws.py).
 """
 
 import re
@@ -253,8 +253,8 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
     """The Hilbert series of S/I in lowest terms, from the minimal generators of its leading
     monomials.
 
-    It is the one of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor 1 − T is
-    cancelled: the power that is left is the order of the pole at T = 1, the dimension of S/I.
+    S/M has the same series, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor 1 − T
+    is cancelled: the power that is left is the order of the pole at T = 1, the dimension of S/I.
     """
     numerator = _numerator(monomials)
     dimension = variables
@@ -338,8 +338,8 @@ def is_cohen_macaulay(
     Cohen–Macaulay (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of
     the numerator are the dimensions of R, degree by degree.
 
-    True is a proof: ranks modulo a prime are at most those over QQ, so the dimensions that are
-    found are at least the ones of R. False says nothing: the forms are random, a rank may be too
+    True is a proof: ranks modulo a prime are at most the ranks over QQ, so the computed dimensions
+    are at least the dimensions of R. False says nothing: the forms are random, a rank may be too
     small, or the computation would take too long.
     """
     numerator, n = series

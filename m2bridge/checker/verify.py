@@ -85,7 +85,7 @@ class VerifyResult:
 
 
 def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> VerifyResult:
-    """Compute the content of a certificate from scratch and compare it with what is stored.
+    """Compute the content of a certificate from scratch and compare it with the stored one.
 
     Of the program only the digest is checked. ``checker_of`` returns the checker of a family;
     ``name`` is the file name in the result, by default the one that the certificate should have.

@@ -4,7 +4,7 @@ A family is a set of models that numbers name, such as layers of attention (d, d
 polynomial networks (their widths); a case is one of them. The options of a command depend on the
 family that it names, so ``--family`` is looked for in the arguments before they are parsed. Here
 ``options`` are the values of a command's options by name; those that name a case are taken out of
-them, and what is left are arguments of the computation.
+them, and the rest are arguments of the computation.
 
 The time limit of a command counts from the start of the program, which ``clock().begin`` holds; it
 is 0 where no command was begun, and then the limit counts from the block that it limits. A mistake

@@ -1,8 +1,9 @@
 """Commands for certificates: ``certify`` makes them for many cases, ``verify`` checks them.
 
-A certificate is a JSON file with the answer to one question about one case, and with what is needed
-to check it. A task of a batch is one case with the questions about it; its store is the folder of
-results, which has a certificate for each question, or an outcome that says why there is none.
+A certificate is a JSON file with the answer to one question about one case, and with the
+evidence that is needed to check it. A task of a batch is one case with the questions about it; its
+store is the folder of results, which has a certificate for each question, or an outcome that says
+why there is none.
 """
 
 from __future__ import annotations
@@ -369,7 +370,7 @@ def files_of_batches(paths: Sequence[Path]) -> Iterator[Path]:
         unreadable: list[OSError] = []  # folders that ``os.walk`` would leave out without a word
         matching: list[Path] = []
         for parent, folders, files in os.walk(path, onerror=unreadable.append):
-            # a folder with such a name is yielded too, so that its check says that it is no file
+            # a folder with such a name is yielded too, so that its check says that it is not a file
             names = [name for name in (*folders, *files) if name.endswith((".json", PLAN_SUFFIX))]
             matching.extend(Path(parent, name) for name in names)
         yield from sorted([*matching, *(Path(error.filename) for error in unreadable)])

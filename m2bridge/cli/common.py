@@ -1,8 +1,8 @@
 """Shared parts of commands: the group, options, limits, output of results, exit codes.
 
 A command reads its options into a :class:`Run` or a :class:`Request`, which hold the limits of the
-computation and the output format; what is left in its ``options`` are arguments of the computation.
-A function that imports and returns another one lets modules be imported within the time limit,
+computation and the output format; the rest of its ``options`` are arguments of the computation.
+A function that imports and returns a second one lets modules be imported within the time limit,
 while Macaulay2 starts. Objects ``…_option`` and ``…_options`` are decorators that add options to a
 command. A batch is many cases that one command computes; its summary counts verdicts and outcomes,
 which say why a question has no answer. With ``exit_zero`` a refuted statement has the exit code 0.

@@ -214,7 +214,7 @@ def _projective_locus() -> Callable[..., Result]:
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
     """Compute polar degrees and their sum, the generic ED degree; with --ideal, of any variety.
 
-    Where no theorem applies they are counted modulo two or more random primes; this is no proof.
+    Where no theorem applies they are counted modulo two or more random primes; this is not a proof.
     An affine variety has the polar degrees of its closure in projective space.
     """
     if named_ideal is not None:
@@ -276,10 +276,10 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
     """Count the critical points of a quadratic distance on a variety: its ED degree.
 
     The variety is affine, in its coordinates, for example a cone. The number is that for a general
-    data point. It is counted modulo two or more random primes; this is no proof.
+    data point. It is counted modulo two or more random primes; this is not a proof.
     """
-    # The arguments of the computation, which itself reads the text of the point; what is left in
-    # ``options`` names the case and the limits.
+    # The arguments of the computation, which itself reads the text of the point; the other
+    # ``options`` name the case and the limits.
     own = {name: options.pop(name) for name in ED_OPTIONS}
     if own["quadratic"] is not None:
         own["quadratic"] = _quadratic_form(own["quadratic"])
@@ -356,7 +356,7 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     a sum over the outputs of a token. Critical points are counted over the complex numbers modulo
     two primes, and the real ones isolated, by the program msolve where it is installed.
     """
-    request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
+    request = common.Run.of(options)  # the other ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
     title = f"critical points of the {model.title}"
     try:

@@ -109,7 +109,7 @@ def show_for_ideal(
 
 
 def show_ring(ideal: Ideal) -> None:
-    """Say the coefficients and the variables of an ideal, as they were read, beside the result."""
+    """Say the coefficients and the variables of an ideal, as they were read, next to the result."""
     ring = ideal.ring
     names = ", ".join(ring.variables)
     text = names if len(names) <= 400 else f"{names[:400]}…"

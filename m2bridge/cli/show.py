@@ -522,7 +522,7 @@ def robustness_command(
 
     With --count there is no FILE. The number of complex critical points of the distance is counted
     modulo random primes by Macaulay2, for general weights, input and b, and a general readout R; or
-    with --pool for one readout w of all tokens. This is no proof.
+    with --pool for one readout w of all tokens. This is not a proof.
     """
     explicit = common.explicit_options(click.get_current_context())
     run = common.Run.of(options)
@@ -609,7 +609,7 @@ def _verify_distance(file: Path, form: str) -> int:
     except CertificateError as reason:
         outcome, code, because = "rejected", REFUTED, str(reason)
     except ConversionError as reason:
-        raise click.UsageError(f"{file.name} is no certificate: {reason}") from None
+        raise click.UsageError(f"{file.name} is not a certificate: {reason}") from None
     if form == "json":
         echo_json(json.dumps({"outcome": outcome, "because": because}, ensure_ascii=False))
     else:

@@ -6,7 +6,7 @@ are at that moment, or a new one over QQ. In the second case the names are said 
 they mean what they would mean if a person typed them.
 
 Inputs may be containers, as lists and tables; their leaves are the values in them that are no
-containers. What has no counterpart in Macaulay2, is not exact, or is no polynomial or rational
+containers. What has no counterpart in Macaulay2, is not exact, or is not a polynomial or rational
 function over the ring, is a ConversionError.
 
 ``ring`` is the ring as SymPy has it. In code, R is the ring in Macaulay2, and ``places`` are the
@@ -162,7 +162,7 @@ def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
 
 def _quotient_code(value: Expr, ring: PolyRing) -> str:
     """The code of a polynomial, or of a rational function as a quotient of two polynomials."""
-    # what is no rational function either is refused by _element_code
+    # what is not a rational function either is refused by _element_code
     if value.is_polynomial() or not value.is_rational_function():
         return _element_code(value, ring)
     numerator, denominator = fraction(together(value))

@@ -1,12 +1,12 @@
 """Values of workspaces, and the rings that they are of, as ``m2scripts/values.m2`` writes them.
 
-Most classes of values pass as the name of the class and its fields; what is made in another way has
-a function here. Numbers and polynomials are read by :mod:`m2bridge.convert.decode`.
+Most classes of values pass as the name of the class and its fields; values that are made in another
+way have a function here. Numbers and polynomials are read by :mod:`m2bridge.convert.decode`.
 
 The data are a table of rings, each after the rings that it is made of, and a value. Both are nested
 lists of JSON, in which ``["Ring", 2]`` is the ring at place 2 of the table, ``["Element", 2,
 data]`` an element of it, ``["Elements", 2, data, …]`` a tuple of its elements, and ``["Array", …]``
-an object of the class ``Array`` with these fields. A list whose first item is no text is a tuple.
+an object of the class ``Array`` with these fields. A list whose first item is not text is a tuple.
 Data of another form raise KeyError, TypeError, ValueError and others, which :func:`decode_value`
 makes a ParseError; a class without a counterpart in Python is a ValueTypeError.
 """
@@ -69,7 +69,7 @@ class ValueReader:
 
     def read(self, part: Any) -> Any:
         """The value of a part of the data: an object, a tuple, or the part itself if it
-        is no list.
+        is not a list.
         """
         if not isinstance(part, list):
             return part

@@ -262,7 +262,7 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
 
 
 def _symbol_and_indices(name: str) -> list[str | int]:
-    """Symbol and indices of one variable; the escaped name alone if its base is no symbol of
+    """Symbol and indices of one variable; the escaped name alone if its base is not a symbol of
     Macaulay2, or an index is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")

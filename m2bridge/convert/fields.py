@@ -1,6 +1,6 @@
 """Fields of coefficients as people name them, and as SymPy's objects have them.
 
-A name that is no field, or not a field which m2bridge has, is an InvalidCaseError; a domain or
+A name that is not a field, or not a field which m2bridge has, is an InvalidCaseError; a domain or
 numbers of SymPy without such a field are a ConversionError. An extension field has generators, and
 an algebraic one the minimal polynomial of its only generator. The generator of GF(p^k) is a root of
 the Conway polynomial where FLINT has it, otherwise of an irreducible polynomial of few terms, and
@@ -212,7 +212,7 @@ def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
 
 
 def _quadratic_field(digits: str) -> ExtensionField:
-    """The field QQ(√n) for a positive integer n that is no square, with the generator sqrt2 for
+    """The field QQ(√n) for a positive integer n that is not a square, with the generator sqrt2 for
     n = 2.
     """
     number = int(digits) if len(digits) <= MAX_FINITE_FIELD_DIGITS else 0
@@ -220,8 +220,8 @@ def _quadratic_field(digits: str) -> ExtensionField:
         raise InvalidCaseError(
             "field",
             f"'QQ(sqrt({digits:.60}))' needs a positive integer of at most"
-            f" {MAX_FINITE_FIELD_DIGITS} digits that is no square: write QQ[a]/(a^2+3) for a square"
-            " root of -3",
+            f" {MAX_FINITE_FIELD_DIGITS} digits that is not a square: write QQ[a]/(a^2+3) for a"
+            " square root of -3",
         )
     return ExtensionField(
         0, (f"sqrt{number}",), (-number, 0, 1), root=AlgebraicNumber(sqrt(number))

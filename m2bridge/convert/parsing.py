@@ -229,7 +229,7 @@ def _coefficient_domain(value: Poly | PolyElement) -> Any:
 
 def _has_constants(value: Any) -> bool:
     """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x]:
-    QQ[a] is no field, but a may be a generator of the field of an ideal.
+    QQ[a] is not a field, but a may be a generator of the field of an ideal.
     """
     if not isinstance(value, Poly | PolyElement):
         return False

@@ -26,7 +26,7 @@ Oscar's fractions. Two minus signs without a blank, as in ``x--y``, could begin 
 refused, except before a digit, as in ``x--3*y``, which programs write.
 
 Coefficients are in QQ, or in an extension field, whose generators are constants in the text. The
-variables of ``ring`` are the names that may occur. A divisor g that is no number is read as a
+variables of ``ring`` are the names that may occur. A divisor g that is not a number is read as a
 further variable, which stands for 1/g and whose name nobody can write; afterwards the values of
 these variables are put in their place. ``values`` has one for each of the first further variables,
 and those after them do not occur.
@@ -378,7 +378,7 @@ class PolynomialParser:
         several = _SEVERAL_INDICES.match(self.text, end)
         if several and not name.endswith("_"):
             entry = "_".join([name, *re.findall("[0-9]+", several[0])])
-            message = f"'{name:.60}{several[0]:.60}' is no name"
+            message = f"'{name:.60}{several[0]:.60}' is not a name"
             raise _refusal(
                 f"{message}; write {entry:.60} for a variable with indices", self.text, begin
             )
@@ -437,8 +437,8 @@ class PolynomialParser:
             return f"; write {name}_{number} for a variable with an index, or {name}*{number}"
         if token.text == "(" and previous_token.text in _FUNCTIONS:
             return (
-                f"; {previous_token.text} of something is no polynomial: make it a variable, as in"
-                " c^2 + s^2 = 1 for cos and sin"
+                f"; {previous_token.text} of something is not a polynomial: make it a variable, as"
+                " in c^2 + s^2 = 1 for cos and sin"
             )
         meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
         return f"; write * between factors: {meant:.60}"
@@ -674,7 +674,7 @@ def _unexpected_character(text: str, column: int) -> str:
 
 def _end_of_name(text: str, end: int) -> int:
     """The position where a name ends: accents that are characters of their own end the letters of a
-    word, but the name goes on after them.
+    word, but the name continues after them.
     """
     while end < len(text) and category(text[end]).startswith("M"):  # Unicode's combining marks
         letters = _LETTERS.match(text, end + 1)

@@ -99,7 +99,7 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
 
 def check_numbers_of_fields(names: Collection[str]) -> None:
     """Refuse undeclared names that could be algebraic numbers, such as ``I`` and ``sqrt2``; but
-    beside h or j, its neighbours in the alphabet, i is a variable, and so is ``zeta3`` beside
+    next to h or j, its neighbours in the alphabet, i is a variable, and so is ``zeta3`` next to
     ``zeta1``.
     """
     for name in names:
@@ -162,7 +162,7 @@ def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) 
 
 
 def _is_among_words(pieces: Sequence[str], names: Set[str]) -> bool:
-    """Whether a name is a word beside another word or a variable of one letter, as in ac - b^2."""
+    """Whether a name is a word next to a word or to a variable of one letter, as in ac - b^2."""
     if not _is_word(pieces):
         return False
     for other in names:

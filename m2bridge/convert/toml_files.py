@@ -143,7 +143,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ------
     ConversionError
         In one line, with the place or the name, if it is not TOML, or a part is missing, unknown or
-        not a polynomial, or a name is no variable or occurs twice.
+        not a polynomial, or a name is not a variable or occurs twice.
 
     Examples
     --------

@@ -357,7 +357,7 @@ def from_certificate(
     that it stores, which a checker recomputes where a hypothesis fails too. A hypothesis is in the
     words of this release, if one fails by it. ``data`` has the fields of
     :meth:`VerdictScope.to_data`, of which ``concerned`` is ``None`` if no orbits were compared; the
-    case has so many ``orbits``, and ``numbers`` are what the statement means for it, if it is true.
+    case has this number of ``orbits``, and ``numbers`` are what a true statement means for it.
     ValueError says that the verdict does not follow from the stored values.
     """
     extent: CaseScope

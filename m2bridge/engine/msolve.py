@@ -166,7 +166,7 @@ def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
 
 def has_package(version: str) -> bool:
     """Whether Macaulay2 of this version has the package Msolve as it is used here; false for text
-    that is no version, which an engine that is no :class:`Session` may give.
+    that is not a version, which an engine that is no :class:`Session` may give.
     """
     numbers = re.match(r"(\d+)\.(\d+)", version)
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= FIRST_WITH_PACKAGE

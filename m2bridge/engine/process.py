@@ -67,7 +67,7 @@ class Process:
             if not environment.get("HOME"):  # Macaulay2 does not start without one
                 environment["HOME"] = str(folder)
             self.pid = _spawn(launch, slave, environment)
-            # what is awaited is shorter than 200 bytes, so only the end of the output is searched
+            # awaited texts are shorter than 200 bytes, so only the end of the output is searched
             self._terminal = fdspawn(
                 self._master, maxread=65536, searchwindowsize=200, use_poll=polls_terminals()
             )
@@ -224,5 +224,5 @@ def _descendants(leader: int) -> Iterator[int]:
 
 
 def _text(data: bytes | None) -> str:
-    """Return output as text; ``None`` and bytes that are not UTF-8 occur, and are no error."""
+    """Return output as text; ``None`` and bytes that are not UTF-8 occur, and are not errors."""
     return (data or b"").decode("utf-8", errors="replace")

@@ -6,7 +6,7 @@ read numbers. In a batch one text means several numbers, ``1..4,7``, or several 
 model are in :mod:`m2bridge.maps`.
 
 A *case* is a model, named by the values of its *options*; its *key* is a word for these values. An
-*observation* is what was computed of a case; the *content* of a certificate is the answer that
+*observation* has the computed facts about a case; the *content* of a certificate is the answer that
 follows from it, with its evidence and the lemmas that it takes on trust. A value that names no case
 raises InvalidCaseError, with the name of the option.
 """

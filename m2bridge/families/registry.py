@@ -198,7 +198,7 @@ def _load(entry: EntryPoint) -> Any:
         with importing():
             return entry.load()
     except TimeLimitError:
-        # a limit that is reached while the package is imported is no fault of the package
+        # a limit that is reached while the package is imported is not a fault of the package
         raise
     except Exception as reason:  # importing another package can raise any exception
         raise _unusable(entry, f"{type(reason).__name__}: {reason}") from reason

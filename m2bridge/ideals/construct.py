@@ -5,8 +5,8 @@ and ``.mrdi``, programs for Sage. Each thing that is given becomes a ``Listing``
 still as texts or as objects of a library, with the variables and the field of their ring where it
 names these. When the ring is known, ``convert.parsing`` makes elements of it; no text is ever run.
 
-Whatever is no ideal, has two readings, or contradicts the field or the variables that were asked
-for is a ConversionError.
+Whatever is not an ideal, has two readings, or contradicts the field or the variables that were
+asked for is a ConversionError.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def ideal(
         parsing.check_polynomial(item)
     if field is not None and not isinstance(field, CoefficientField):
         check_is_field(field)  # which refuses it
-    # a single polynomial that is no text is a listing of its own
+    # a single polynomial that is not text is a listing of its own
     listings = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
     polynomials = list(chain.from_iterable(entry.polynomials for entry in listings))
     common_field = _field_of(listings, polynomials, field)
@@ -142,8 +142,8 @@ def _check_short_powers(listings: Iterable[Listing]) -> None:
 def _field_of(
     listings: Iterable[Listing], polynomials: Sequence[Any], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field that was asked for, else the one that the polynomials have: by what texts say of
-    their ring, by objects with a ring, or by numbers in expressions of SymPy, such as I; else QQ.
+    """The field that was asked for, else the field of the polynomials: by what texts say of their
+    ring, by objects with a ring, or by numbers in expressions of SymPy, such as I; else QQ.
     """
     # Polynomials whose coefficients are polynomials in the generators of ``field`` are over it,
     # whatever domain SymPy gives them; the others can have a field of their own.
@@ -491,7 +491,7 @@ _PATH = re.compile(r"~?[\w./\\~-]+")
 
 def looks_like_path(text: str) -> bool:
     """Whether a text could be the path of a file: without blanks, and with a word of three letters
-    or more that is no usual name of a variable, as ``alpha`` and ``sin`` are.
+    or more that is not a usual name of a variable, as ``alpha`` and ``sin`` are.
 
     >>> looks_like_path("twisted-cubic"), looks_like_path("x-y"), looks_like_path("alpha - beta")
     (True, False, False)
@@ -525,7 +525,7 @@ def _stored_ideal(text: str, *, plain: bool) -> Ideal | None:
 def _check_field_of_file(
     field_of_file: CoefficientField, field: CoefficientField | None, place: str
 ) -> None:
-    """Raise ConversionError if a file names another field than the one that was asked for."""
+    """Raise ConversionError if a file names a different field than was asked for."""
     if field is not None and field_of_file != field:
         raise ConversionError(f"{place} is over {field_of_file}, and {field} was asked for")
 

@@ -7,8 +7,8 @@ of pairs, exponents and coefficient, with all numbers as strings. A program for 
 read back by its form; nothing is run.
 
 What another program has no words for, or cannot name, is a ConversionError, and so is whatever is
-read and is no ideal; a Sage that is not there, and in ``.mrdi`` and FLINT an extension field, are a
-MethodUnavailableError. The methods of ideals, :class:`ConvertibleIdeal`, come last.
+read and is not an ideal; a Sage that is not there, and in ``.mrdi`` and FLINT an extension field,
+are a MethodUnavailableError. The methods of ideals, :class:`ConvertibleIdeal`, come last.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def _code_of_extension(field: ExtensionField) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    """Raise ConversionError if a name is no identifier of Python, or a keyword."""
+    """Raise ConversionError if a name is not an identifier of Python, or a keyword."""
     for name in (*ideal.ring.field.names, *ideal.ring.variables):
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
@@ -515,7 +515,7 @@ def sage_parts(text: str) -> SageParts:
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
     if match["field"] != "K":
         return SageParts(generators, names, named_field(match["field"]))
-    # The field is read by the name beside its code, which has to be the code of this field.
+    # The field is read by the name next to its code, which has to be the code of this field.
     field = named_field(match["name"] or "")
     if not isinstance(field, ExtensionField) or _code_of_extension(field) != match["extension"]:
         raise ConversionError(

@@ -379,7 +379,7 @@ def _text_in_brackets(text: str) -> str | None:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Cut a text at the commas that are in no brackets; nothing after a last comma is no part."""
+    """Cut a text at the commas outside brackets; nothing after a last comma is not a part."""
     # as if there were one comma before the text, and one after it
     commas = [-1, *_places_of_commas(text), len(text)]
     parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]

@@ -166,7 +166,7 @@ def _list_of_singular(text: str) -> PrintedIdeal | None:
     if not names:
         return None
     polynomials = [" ".join(lines) for lines in lines_of_entries]
-    # a list of one entry is a single equation, unless its name can be no variable
+    # a list of one entry is a single equation, unless its name cannot be a variable
     is_list = len(set(names)) == 1 and (len(names) > 1 or names[0] == "_")
     if not is_list or any(re.search(rf"\b{names[0]}\[", f) for f in polynomials):
         return None
@@ -222,9 +222,9 @@ def check_json_of_ideal(data: object) -> None:
     for key in ("coordinates", "generators"):
         entries = data[key]
         if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
-            _refuse_json(f"no ideal: {key} is no list of texts")
+            _refuse_json(f"no ideal: {key} is not a list of texts")
     if not isinstance(data["field"], str):
-        _refuse_json("no ideal: field is no text")
+        _refuse_json("no ideal: field is not text")
 
 
 def _refuse_json(kind: str) -> NoReturn:

@@ -336,7 +336,7 @@ def _projective_components(
     components: Iterable[IrreducibleComponent[SomeIdeal]] | None,
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
     """The components of a projective variety from its affine cone's, of dimensions one less,
-    without the apex, of dimension 0, which is no point of projective space.
+    without the apex, of dimension 0, which is not a point of projective space.
     """
     if components is None:
         return None

@@ -60,8 +60,8 @@ take.
 def proved_relations(
     echelon: Echelon, columns: Sequence[int], substitution: Substitution
 ) -> tuple[Terms, ...] | None:
-    """Return for each column that is no pivot a relation that expresses its monomial in the basis,
-    proved by substitution; ``None`` if the pivots are no basis, or relations fail.
+    """Return for each column that is not a pivot a relation that expresses its monomial in the
+    basis, proved by substitution; ``None`` if the pivots are no basis, or relations fail.
     """
     relations = {column: echelon.relation(column) for column in columns}
     wrong = [column for column in columns if not substitution.vanishes(relations[column])]

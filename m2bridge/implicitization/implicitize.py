@@ -140,8 +140,8 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def generators_by_multidegree(self, above: int = 0) -> Iterator[tuple[Terms, ...]]:
-        """Yield all minimal generators found, by increasing degree, the ones of one multidegree as
-        a tuple, but for generators in ``orbits`` of degree ≤ ``above``.
+        """Yield all minimal generators found, by increasing degree, in a tuple for each
+        multidegree, but for generators in ``orbits`` of degree ≤ ``above``.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             if orbit.degree > above:
@@ -258,7 +258,7 @@ def _nonlinear_orbits(
 ) -> Iterator[GeneratorOrbit]:
     """Yield the generators found in the independent coordinates, as polynomials in all coordinates.
 
-    The deadline is not checked here, because what was found before a limit is returned after it.
+    The deadline is not checked here, because generators found before a limit are returned after it.
     """
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():

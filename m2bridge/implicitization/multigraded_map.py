@@ -7,7 +7,7 @@ images gives one of the coordinates that maps the ideal to itself. Both are chec
 A grading by ZZ is a row of integers, the degree of each coordinate; several rows are a
 multigrading, in which the multidegree of a coordinate is a column. Images are polynomials in the
 parameters, which map exponents to coefficients. MethodUnavailableError says that a map has no
-positive grading, or that a permutation is no symmetry.
+positive grading, or that a permutation is not a symmetry.
 """
 
 from collections.abc import Mapping, Sequence

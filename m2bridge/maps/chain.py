@@ -91,7 +91,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer; ConversionError if the expression of an output is no exact polynomial."""
+        """Build a layer; ConversionError if an output's expression is not an exact polynomial."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -105,7 +105,7 @@ class Layer:
         return self.polynomial_map.coordinates
 
     def modulo(self, prime: int) -> ReducedLayer:
-        """Return the layer modulo a prime; InvalidCaseError if it is no prime, or divides a
+        """Return the layer modulo a prime; InvalidCaseError if it is not a prime, or divides a
         denominator.
         """
         prime = checked_prime(prime)

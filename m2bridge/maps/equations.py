@@ -242,7 +242,7 @@ def generator_representations(
     by_multidegrees = model.representations(counts)
     if representations is None or by_multidegrees is None:
         return by_multidegrees
-    # In the degrees of linear algebra the proved representations must be exactly the ones of the
+    # In the degrees of linear algebra the proved representations must belong exactly to the
     # generators. In higher degrees generators may be known by their representations alone.
     computed_degrees = set(range(implicitization.max_degree + 1))
     if implicitization.higher is not None:

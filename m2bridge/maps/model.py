@@ -506,7 +506,7 @@ class DifferentiableModel(Model):
         ------
         InvalidCaseError
             If the model has no reduction modulo the prime, or an argument has another size than
-            these, entries that are not integers, or is no prime (:meth:`checked_pullback`).
+            these, entries that are not integers, or is not a prime (:meth:`checked_pullback`).
         """
 
     def checked_pullback(

@@ -170,7 +170,7 @@ def as_model(
     case: Case | Ideal, coordinates: str | None = None, weights: str | None = None
 ) -> Model:
     """Return the model of a case, in the coordinates and parameters with these names; a map becomes
-    a :class:`MapModel`, an ideal an :class:`IdealModel`. InvalidCaseError if it is no case.
+    a :class:`MapModel`, an ideal an :class:`IdealModel`. InvalidCaseError if it is not a case.
     """
     if isinstance(case, Mapping):
         case = map_of(case)
@@ -331,7 +331,7 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # an output has a name too, which is no variable of the ring
+        # an output has a name too, which is not a variable of the ring
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))

@@ -9,7 +9,7 @@ are compared, and the result comes from the last one that finished.
 the singular locus, or ``None`` if the method did not finish. A ``MeasuredPrime`` is the triple of a
 prime ideal with its dimension and degree. Texts that say why a method does not apply
 (``model.no_orbits()``, ``model.no_fibres(field)``) are empty if it does; the error for it is
-MethodUnavailableError. Methods that disagree, or a component that is no orbit closure, are a
+MethodUnavailableError. Methods that disagree, or a component that is not an orbit closure, are a
 ContradictionError.
 """
 
@@ -276,7 +276,7 @@ def _projective_locus_by_double_points(
     except (errors.MethodUnavailableError, errors.TimeLimitError, errors.MemoryLimitError):
         return None
     # The locus is one of the cone: its components have dimensions one more, and the apex,
-    # which is no point of projective space, is left out.
+    # which is not a point of projective space, is left out.
     components = []
     for prime, dimension, degree in primes:
         if dimension > 0:
@@ -355,7 +355,7 @@ def _planned_methods_at_orbits(
     if method == "orbits" or (method == "auto" and is_large):
         ideal_takes_long = orbit_methods.independent_count > 20  # more than seconds
         return ("bounds",) if is_large and ideal_takes_long else at_orbits
-    # what is left: `all`, `jacobian`, and `auto` for few coordinates
+    # the other methods: `all`, `jacobian`, and `auto` for few coordinates
     if method == "jacobian" or not fibres_apply:
         return (*at_orbits, "jacobian")
     return ("fibres", *at_orbits, "jacobian")

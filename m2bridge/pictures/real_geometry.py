@@ -3,7 +3,7 @@
 A surface is cut into cells over cells of the plane, and a curve into branches over intervals of a
 line, as in a cylindrical algebraic decomposition (Brown, J. Symbolic Comput. 32, 2001): over a cell
 the number and the order of real roots are constant, and so are the signs that are asked for. Roots
-are balls of FLINT that contain one exact root each; only what is drawn is rounded.
+are balls of FLINT that contain one exact root each; only drawn points are rounded.
 
 Pieces end at the zeros of polynomials that are called cuts; those that vanish on the curve or
 surface do not cut it. Points are computed over nodes, which are rational numbers in an interval; a
@@ -500,7 +500,7 @@ def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
         """Return a key: the smaller, the more the surface is like a graph in this variable."""
-        degree = degree_in(surface, name)  # 0 for an upright surface, which is no graph at all
+        degree = degree_in(surface, name)  # 0 for an upright surface, which is not a graph at all
         # Where the leading coefficient vanishes, a root goes to infinity and leaves the box.
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
         return degree == 0, may_go_to_infinity, degree

@@ -92,7 +92,7 @@ def collect(folder: Path) -> Report:
     unusable_plans = {}
     paths = chain(folder.rglob("*.json"), folder.rglob(f"*{PLAN_SUFFIX}"))
     for path in check_deadline_in(sorted(check_deadline_in(paths))):
-        # bytes of the name that are no text, surrogates in Python, become question marks
+        # bytes of the name that are not text, surrogates in Python, become question marks
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(PLAN_SUFFIX):
@@ -223,7 +223,7 @@ def _answers(certificate: Certificate) -> list[AnswerRow]:
     answers = question_of(certificate.family, certificate.question).rows(certificate)
     if not answers or any(row.verdict not in VERDICTS for row in answers):
         raise ValueError("no verdicts, or unknown ones")
-    # the last cell, which says whether a statement is true as printed, is no text
+    # the last cell, which says whether a statement is true as printed, is not text
     if not all(isinstance(cell, str) for cell in chain.from_iterable(row[:-1] for row in answers)):
         raise ValueError("something that is shown is not text")
     # An answer that may rest on the program of another release is not taken as it is. A certificate

@@ -193,7 +193,7 @@ class Evaluator(Conversation):
         timeout: float | None = None,
     ) -> Evaluation:
         """Return the value of the last statement, what was printed, and the time; ``timeout``, in
-        seconds, is one more limit beside the limits of the process and the computation.
+        seconds, is a limit in addition to the limits of the process and the computation.
         """
         bindings = bindings_of(inputs)  # code that runs first
         try:

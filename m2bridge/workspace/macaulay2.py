@@ -211,7 +211,7 @@ class Workspace:
         With ``references``, what has no counterpart in Python becomes a reference.
         """
         # Whether the symbol has a value is the field ``defined``: one without a value evaluates to
-        # itself, which is no error.
+        # itself, which is not an error.
         fields, _ = self._process.answer(
             name,
             value_form(references),
@@ -471,7 +471,7 @@ class Macaulay2(Session):
         PackageError
             If Macaulay2 does not have one of them, or cannot load it.
         InvalidCaseError
-            If one of them is no name of a package.
+            If one of them is not a name of a package.
 
         Examples
         --------

@@ -39,7 +39,7 @@ def test_computations_take_fields_by_name(compute: Callable[..., Any], engine: E
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("ZZ", "not ZZ, which is no field"),
+        ("ZZ", "not ZZ, which is not a field"),
         ("GF(6)", "6 is not a prime number"),
         ("QQ(sqrt(2))", "must be QQ or GF(p) here, not QQ[sqrt2]/(sqrt2**2 - 2)"),
         ("seven", "'seven' is not a field of coefficients"),

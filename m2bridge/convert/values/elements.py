@@ -218,7 +218,7 @@ class RingFraction(_Element):
         if not isinstance(element, RingElement):  # a number, or a polynomial of SymPy
             return element
         ring = element.ring
-        # quotient rings and rings of Laurent polynomials are no polynomial rings of SymPy
+        # quotient rings and rings of Laurent polynomials are not polynomial rings of SymPy
         if not isinstance(ring, rings.Algebra) or ring.inverses:
             raise _macaulay2_needed(self.ring, "comparisons", "x == y")
         # Products do not depend on degrees and on the order of monomials, so these are left out.

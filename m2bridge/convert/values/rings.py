@@ -283,7 +283,7 @@ class FractionField(AsText):
 
 def ambient_ring(ring: Any) -> Any:
     """Return the ring without relations of which a ring is a quotient, perhaps in several steps;
-    a ring that is no quotient itself.
+    a ring that is not a quotient itself.
     """
     while isinstance(ring, QuotientRing | GaloisField):
         ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
@@ -309,7 +309,7 @@ def characteristic(ring: Any) -> int:
         return 0
     is_integers = isinstance(ambient, IntegerRing)
     number = 0 if is_integers else characteristic(coefficient_ring(ambient))
-    # a Galois field, which is no QuotientRing here, has the characteristic of its coefficients
+    # a Galois field, which is not a QuotientRing here, has the characteristic of its coefficients
     quotient = ring
     while isinstance(quotient, QuotientRing):
         number = gcd(number, *map(_constant_integer, quotient.relations))

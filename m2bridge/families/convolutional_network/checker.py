@@ -379,7 +379,7 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
     return singular
 
 
-# The predictions that are no formula, by the key of the statement.
+# The predictions that are not formulas, by the key of the statement.
 PREDICTED: dict[str, Callable[[Sizes], list[int] | None]] = {
     "fibres": stated_fibres,
     "singular": stated_singular,

@@ -132,7 +132,7 @@ class ConvolutionalNetwork(FilterSizes):
         # the last layer comes first
         for w, y, slopes in reversed(self._layers_at(filters, x, prime)):
             # At the beginning of this step g is ∂s/∂z_i, at the end ∂s/∂z_{i−1}. In the first layer
-            # y_0 = x is no power, all slopes are 0, and g is not used any more.
+            # y_0 = x is not a power, all slopes are 0, and g is not used any more.
             by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
             gradient = by_filter + gradient
             by_y = [0] * len(y)
@@ -147,7 +147,7 @@ class ConvolutionalNetwork(FilterSizes):
         """Return all layers at the input x, the first one first, modulo the prime."""
         layers = []
         y = list(x)
-        # the input of the first layer is no power: its slopes are not used
+        # the input of the first layer is not a power: its slopes are not used
         slopes = [0] * len(y)
         for w in filters:
             layers.append(LayerAtInput(w, y, slopes))
@@ -190,7 +190,7 @@ class LayerAtInput(NamedTuple):
 
     w: Row
     y: list[int]  # y_{i−1}
-    # for each entry z^r of y_{i−1} its derivative r z^(r−1); 0 for y_0 = x, which is no power
+    # for each entry z^r of y_{i−1} its derivative r z^(r−1); 0 for y_0 = x, which is not a power
     slopes: list[int]
 
 

@@ -115,7 +115,7 @@ PREDICTED: dict[str, Callable[[FilterSizes], Numbers | None]] = {
     "fibres": stated_fibres,
     "singular": stated_singular,
 }
-"""The predictions that are no formula, by the key of the statement."""
+"""The predictions that are not formulas, by the key of the statement."""
 
 
 def _statement(words: Words) -> Statement:

@@ -89,7 +89,7 @@ def fibre_script(network: NetworkSizes) -> Script:
     B: list[list[list[str]]] = []
     unknowns: list[str] = []
     for k, A in enumerate(attention, 1):
-        # the entry (1, 1) is no unknown, so that its name is left out
+        # the entry (1, 1) is not an unknown, so that its name is left out
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
         B.append([[str(A[0][0]), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]

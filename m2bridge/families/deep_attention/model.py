@@ -238,7 +238,7 @@ class DeepAttention(NetworkSizes):
         ------
         InvalidCaseError
             With several heads or skip connections, where virtual weights do not exist; if the
-            number of parameters is another one.
+            number of parameters is different.
         """
         if not self.is_plain:
             raise InvalidCaseError(

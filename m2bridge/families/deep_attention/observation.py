@@ -578,11 +578,11 @@ def _fibre_is_one_point(computation: Computation) -> ComputedValue:
 
 
 def _closed(computation: Computation) -> ComputedValue:
-    """Compute whether the functions are closed: no, if one limit of networks is no network."""
+    """Compute whether the functions are closed: no, if one limit of networks is not a network."""
     has_property = fibres.limit_outside(computation.network)
     if not all(has_property.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
-    method = "a limit of networks that is no network, by a Gröbner basis over QQ"
+    method = "a limit of networks that is not a network, by a Gröbner basis over QQ"
     return ComputedValue(known=False, method=method, numbers=has_property)
 
 

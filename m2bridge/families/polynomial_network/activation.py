@@ -405,7 +405,7 @@ def _bounds_by_degrees(
     if len(widths) != 3:
         return
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
-    # a constant, exponent 0, is no network of powers
+    # a constant, exponent 0, is not a network of powers
     for exponent in filter(None, exponents):
         bound_of_power = best_bound(widths, exponent, characteristic).value
         other_exponents = [other for other in exponents if other != exponent]

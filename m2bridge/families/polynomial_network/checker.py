@@ -147,9 +147,9 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
 def _bounds_by_curves(widths: Widths, degree: int) -> Iterator[int]:
     """Yield bound 8 for one hidden layer with at most d_0 + 2 neurons; else nothing.
 
-    General linear forms, so many, are points of a rational normal curve: a ↦ g(a^N, a^(N−1) b, …,
-    b^N) with N = d_0 − 1. Such curves are PGL(d_0)/PGL(2). The r-th powers of its points span at
-    most as many dimensions as there are monomials of degree rN in a and b.
+    At most d_0 + 2 general linear forms are points of a rational normal curve: a ↦ g(a^N, a^(N−1)
+    b, …, b^N) with N = d_0 − 1. Such curves are PGL(d_0)/PGL(2). The r-th powers of its points span
+    at most as many dimensions as there are monomials of degree rN in a and b.
     """
     if len(widths) == 3 and widths[0] > 1 and widths[1] <= widths[0] + 2:
         inputs, _, outputs = widths

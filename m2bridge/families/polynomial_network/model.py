@@ -262,7 +262,7 @@ class PolynomialNetwork(DifferentiableModel):
         """Return for each layer the rows of W_i, its input y_{i−1}, and the slopes of this."""
         layers: list[tuple[list[Row], Row, Row]] = []
         y = list(x)
-        # the input of the first layer is no power: its slopes are not used
+        # the input of the first layer is not a power: its slopes are not used
         slopes = [0] * len(x)
         # the place of the next weight in the list of parameters
         start = 0

@@ -72,7 +72,7 @@ def test_a_characteristic_may_be_an_integer_of_another_library(three: Any) -> No
         ("QQ[i]/(x^2+1)", "unknown name 'x'"),
         ("QQ(i)", "a root of -1 or as a parameter"),
         ("QQ(a,a)", "different names"),
-        ("QQ(sqrt(4))", "a positive integer of at most 60 digits that is no square"),
+        ("QQ(sqrt(4))", "a positive integer of at most 60 digits that is not a square"),
         ("QQ(sqrt(-3))", "write QQ[a]/(a^2+3) for a square root of -3"),
         pytest.param(
             "QQ(" + "a" * 101 + ")", "has 101 characters; a name has at most 100", id="101"

@@ -220,7 +220,7 @@ def test_comments(text: str, expected: list[str]) -> None:
         ("x#y", "unexpected character '#'"),
         ("x*y - 1 // hyperbola", "write ' -- ' or # before a comment"),
         ("C(1)*C(4)", "write C_1 for a variable with an index, or C*1"),
-        ("sin(x)^2 - 1", "sin of something is no polynomial"),
+        ("sin(x)^2 - 1", "sin of something is not a polynomial"),
         ("ideal(x) + ideal(y)", "give one ideal at a time"),
         ("C(1,2)", "write C_1_2 for a variable with indices"),
         ("x(y + 1)", "write * between factors: x*(y + 1)"),

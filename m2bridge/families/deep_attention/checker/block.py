@@ -72,7 +72,7 @@ class Block:
 
     @property
     def length(self) -> int:
-        """The number of coefficients of the power series in h; one is no series, but a number.
+        """The number of coefficients of the power series in h; one is not a series, but a number.
 
         A softmax of few layers is expanded in the size ε of its inputs, with h = ε². Layer k shows
         its matrix in order 2·3^(k−1) + 1 in ε (theorem-S), that is 3^(k−1) in h after the first

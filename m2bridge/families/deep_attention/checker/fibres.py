@@ -4,7 +4,7 @@
 alike. *Taken on trust*: this, and FLINT's Gröbner bases.
 
 *Checked here*: one fibre. Its equations say that the function of unknown matrices (B_1, …, B_l, N)
-is the function of virtual weights (A_1, …, A_l, M). The entry (1, 1) of B_k is the one of A_k; if
+is the function of virtual weights (A_1, …, A_l, M). B_k and A_k have the same entry (1, 1); if
 these are not zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once
 ("Fibres and closedness" in docs/deep-attention.md).
 

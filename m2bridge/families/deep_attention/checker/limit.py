@@ -70,7 +70,7 @@ def limit_outside() -> dict[str, bool]:
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
-    """Whether it is shown that column · row is no network with A_1 = [w]_× and A_2 = b cᵀ.
+    """Whether it is shown that column · row is not a network with A_1 = [w]_× and A_2 = b cᵀ.
 
     ``column`` has linear forms and ``row`` cubic forms as entries. A network with these A_1 and A_2
     is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).
