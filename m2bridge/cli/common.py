@@ -31,7 +31,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, REFUTED, UNDECIDED
 from m2bridge.cli.cases import Command, complete_kinds, named_case
 from m2bridge.engine import Session
-from m2bridge.engine.context import chosen
+from m2bridge.engine.context import chosen_engine
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import (
     Clock,
@@ -202,7 +202,7 @@ class Run:
         start one.
         """
         has_own_settings = self.program is not None or self.memory is not None
-        if not has_own_settings and (not starts_early or chosen() is not None):
+        if not has_own_settings and (not starts_early or chosen_engine() is not None):
             return nullcontext()
         engine = Session(self.program, Limits(memory=self.memory))
         if starts_early:
@@ -479,14 +479,14 @@ def echo_json(text: str, end: str = "\n") -> None:
     """Print a JSON text; escape what the encoding lacks, or what controls a terminal."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
-    def shown(match: re.Match[str]) -> str:
+    def escape(match: re.Match[str]) -> str:
         character = match[0]
         # encoded, a character that the encoding lacks is empty
         if character.isprintable() and character.encode(encoding, "ignore"):
             return character
         return json.dumps(character)[1:-1]  # without the quotation marks
 
-    click.echo(re.sub(r"[^\x00-\x7e]", shown, text) + end, nl=False)
+    click.echo(re.sub(r"[^\x00-\x7e]", escape, text) + end, nl=False)
 
 
 def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | None = None) -> str:
@@ -495,7 +495,7 @@ def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | N
         return sheet.text(most) if plain is None else plain
     from m2bridge.results import terminal
 
-    return terminal.written(sheet, most, width=get_terminal_size().columns)
+    return terminal.terminal_text(sheet, most, width=get_terminal_size().columns)
 
 
 def report_file_written(path: Path) -> None:

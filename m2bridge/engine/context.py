@@ -45,7 +45,7 @@ class RunOptions(TypedDict, total=False):
     timeout: float | None
 
 
-def chosen() -> Engine | None:
+def chosen_engine() -> Engine | None:
     """Return the session chosen for this computation; ``None`` if the shared one is used."""
     return _chosen.get()
 

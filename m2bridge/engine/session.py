@@ -17,7 +17,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
 
-from m2bridge.engine.context import LOG, choose, chosen
+from m2bridge.engine.context import LOG, choose, chosen_engine
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.scratch import Scratch, close_after_fork, sweep
@@ -515,14 +515,14 @@ class Session(Conversation):
 
     def __enter__(self) -> Self:
         """Choose this session for the computations of the block."""
-        self._enclosing.append(chosen())
+        self._enclosing.append(chosen_engine())
         choose(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the session, and choose the one again that was chosen before the block."""
         enclosing = self._enclosing.pop()
-        if chosen() is self:  # not if another thread leaves the block
+        if chosen_engine() is self:  # not if another thread leaves the block
             choose(enclosing)
         self.end("this session is over because its with block was left: make another Macaulay2()")
 
@@ -536,7 +536,7 @@ def current() -> Engine:
     which ends with Python. If another Macaulay2 program is located than before, the session of the
     old one is dropped.
     """
-    return chosen() or _shared(locate())
+    return chosen_engine() or _shared(locate())
 
 
 @lru_cache(maxsize=1)

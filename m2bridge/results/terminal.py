@@ -41,7 +41,7 @@ STYLES = {
 """The styles of words in cells."""
 
 
-def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
+def terminal_text(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
     """Return the text of a sheet for a terminal of ``width`` columns, with colours; a width too
     small for the widest table is raised.
     """

@@ -31,7 +31,7 @@ from m2bridge import (
 )
 from m2bridge.crosscheck.cross_check import cross_check
 from m2bridge.engine import Engine, RunOptions, Transcript, computation, current, using
-from m2bridge.engine.context import chosen
+from m2bridge.engine.context import chosen_engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention.closure_answers import standalone
@@ -617,7 +617,7 @@ def test_a_run_that_is_given_what_is_left_names_the_limit_of_the_user(left: floa
 @computation
 def inner(number: int, **options: Unpack[RunOptions]) -> tuple[int, Engine | None, str]:
     """What a computation sees of its context."""
-    return number, chosen(), clock().limit
+    return number, chosen_engine(), clock().limit
 
 
 @computation
@@ -635,8 +635,8 @@ def test_a_choice_holds_for_all_that_is_called(tmp_path: Path) -> None:
         assert outer(engine=second)[1] is second
         assert current() is first
         with ThreadPoolExecutor(1) as pool:  # a choice is that of its thread
-            assert pool.submit(chosen).result() is None
-    assert chosen() is None
+            assert pool.submit(chosen_engine).result() is None
+    assert chosen_engine() is None
 
 
 def test_a_with_block_chooses_its_session() -> None:
@@ -644,7 +644,7 @@ def test_a_with_block_chooses_its_session() -> None:
         with Macaulay2() as second:
             assert outer()[1] is second
         assert current() is first
-    assert chosen() is None
+    assert chosen_engine() is None
     assert second.why_closed
     assert first.why_closed
 

@@ -206,7 +206,7 @@ def _rows(figure: Figure3) -> list[tuple[object, ...]]:
     for delta, *results in figure.points:
         row: list[object] = [delta]
         for result in results:
-            row += [result.dimension, result.status, expected(result) or "–"]
+            row += [result.dimension, result.status, expected_dimension(result) or "–"]
         rows.append(tuple(row))
     return rows
 
@@ -241,7 +241,9 @@ def _draw_panel(
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
-    panel.plot(deltas, list(map(expected, dimensions)), **dashed, label=f"expected ({formula})")
+    panel.plot(
+        deltas, list(map(expected_dimension, dimensions)), **dashed, label=f"expected ({formula})"
+    )
     results = list(zip(deltas, dimensions, strict=True))
     proved_points = [(delta, result) for delta, result in results if result.status == "proved"]
     bounds = [(delta, result) for delta, result in results if result.status != "proved"]
@@ -280,7 +282,7 @@ def _plot_points(panel: Any, results: Sequence[tuple[int, Dimension]], **style: 
     )
 
 
-def expected(result: Dimension) -> int | None:
+def expected_dimension(result: Dimension) -> int | None:
     """Return the value of the paper's formula, also where its hypotheses do not hold.
 
     The paper's statements stand first, and their formulas have a value where all widths are equal,

@@ -18,7 +18,7 @@ from rich.cells import cell_len
 
 from m2bridge.cli.commands import COMMANDS, SECTIONS, cli
 from m2bridge.results.sheet import Facts, Finding, Findings, Polynomials, Sheet, Table
-from m2bridge.results.terminal import written
+from m2bridge.results.terminal import terminal_text
 
 CERTIFICATES = Path(__file__).parents[2] / "certificates"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
@@ -55,14 +55,14 @@ def test_a_narrow_terminal_leaves_no_value_out(width: int) -> None:
     long_names = Facts([("redundant directions of the whole network", "1357"), ("short", "2468")])
     signs = "abcdefghijklmnopqrstuvwxyz"
     table = Table(["column"] * len(signs), [tuple(signs)])
-    shown = lines(written(Sheet("Title", [long_names, table]), width=width))
+    shown = lines(terminal_text(Sheet("Title", [long_names, table]), width=width))
     assert {"1357", "2468"} <= set(" ".join(shown).split())
     assert shown[-1].split() == list(signs)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
 def test_every_line_fits_and_no_word_is_lost(width: int) -> None:
-    shown = lines(written(SHEET, width=width))
+    shown = lines(terminal_text(SHEET, width=width))
     assert max(map(cell_len, shown)) <= width
     if width >= 60:  # where no word has to be broken
         missing = set(SHEET.text().replace("─", "").split()) - set(" ".join(shown).split())
@@ -72,7 +72,7 @@ def test_every_line_fits_and_no_word_is_lost(width: int) -> None:
 @pytest.mark.parametrize("width", [60, 80, 120, 300])
 def test_columns_stay_columns(width: int) -> None:
     """What goes on in a cell begins where the cell begins."""
-    shown = lines(written(SHEET, width=width))
+    shown = lines(terminal_text(SHEET, width=width))
     rows = [line for line in shown if re.match(r" +(1|22) +(13|7) +", line)]
     first, second = rows
     assert first.index("singular") == second.index("smooth")
@@ -84,7 +84,7 @@ def test_columns_stay_columns(width: int) -> None:
 
 
 def test_all_polynomials_are_left_to_the_terminal() -> None:
-    assert SHEET.blocks[3].text(None) in ESCAPE.sub("", written(SHEET, None, width=40))
+    assert SHEET.blocks[3].text(None) in ESCAPE.sub("", terminal_text(SHEET, None, width=40))
 
 
 def on_terminal(width: int, *arguments: str, **variables: str) -> str:

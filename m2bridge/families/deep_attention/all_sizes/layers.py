@@ -259,7 +259,7 @@ def layer_pieces(text: str) -> Iterator[tuple[str, str]]:
                 yield where_all, conditions.isl(formula, replaced)
 
 
-def counted(words: Words) -> str:
+def counted_dimension(words: Words) -> str:
     """Return the dimension, a key of LAYERS, that a statement is about."""
     if words.observable in LAYERS:
         return words.observable
@@ -271,7 +271,7 @@ def dimension_formula(words: Words) -> DimensionFormula:
     end_assumed = [_OF_END[name] for name in words.assumes if name in _OF_END]
     layer_assumed = [_OF_LAYERS[name] for name in words.assumes if name in _OF_LAYERS]
     return DimensionFormula(
-        counts=counted(words),
+        counts=counted_dimension(words),
         end=tuple(end_pieces(words.value)),
         layer=tuple(layer_pieces(words.each_layer)),
         end_assumed=" and ".join(end_assumed),
