@@ -533,7 +533,8 @@ def weights(
             config,
             names=available,
             architecture=None if model is None else model.architecture,
-            has_norms=any(layer.norm is not None for layer in layers),
+            # an object has all of its norms
+            has_norms=model is not None or any(layer.norm is not None for layer in layers),
             kind=as_,
             skip=skip,
             normalization=normalization,

@@ -33,9 +33,9 @@ class ObjectDescription:
                 if len(self.adapters) > 1
                 else f"the adapter {names} is in the matrices"
             )
-        if len(set(self.scales)) == 1:
+        if len(set(self.scales)) == 1 and self.scales[0] != 1:
             said.append(f"scores are multiplied by {self.scales[0]:.4g}, which scales A")
-        elif self.scales:
+        elif len(set(self.scales)) > 1:
             said.append("scores are multiplied by a number of each layer, which scales A")
         if self.causal:
             said.append("a causal mask changes nothing of what is said")

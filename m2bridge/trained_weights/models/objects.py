@@ -17,7 +17,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.arrays import file_names
 from m2bridge.trained_weights.checkpoints.checks import check_entries, check_queries
-from m2bridge.trained_weights.checkpoints.find_layers import LayersInSource, layers_of_texts
+from m2bridge.trained_weights.checkpoints.find_layers import LayersInSource
 from m2bridge.trained_weights.checkpoints.names import in_order
 from m2bridge.trained_weights.checkpoints.stored import merged, with_factors
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
@@ -73,7 +73,7 @@ def find_layers_in_object(
     layers = list(_without_ignored(model.layers, ignored))
     if not layers:
         raise InvalidCaseError("ignore", "leaves no layer of the object")
-    layers = in_order(layers_of_texts(layers))
+    layers = in_order(layers)
     idle = _arrays_of_idle_adapters(layers, tree.tensors)
     available = {name: part for name, part in tree.tensors.items() if name not in idle}
     weights = {name: part for name, part in available.items() if not ignored.fullmatch(name)}

@@ -8,8 +8,9 @@ groups, and its attribute ``W_K`` repeats them; a bridge has W_K with an index o
 h reads group ⌊h·groups/heads⌋.
 
 A bridge is around a model of transformers, which says the norms and the architecture; the matrices
-are those of the bridge. After its weights were processed (``enable_compatibility_mode``, which
-folds norms and centers matrices) it is refused: the norms of the model are not its norms then.
+are those of the bridge. Or it is around a model that TransformerLens builds from a configuration.
+After its weights were processed (``enable_compatibility_mode``, which folds norms and centers
+matrices) it is refused: the norms of the model are not its norms then.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from m2bridge.trained_weights.models.transformers_models import PRETRAINED, read
 HOOKED = "transformer_lens.HookedTransformer.HookedTransformer"
 ENCODER = "transformer_lens.HookedEncoder.HookedEncoder"
 BRIDGE = "transformer_lens.model_bridge.transformer_bridge.TransformerBridge"
+_NATIVE = "transformer_lens.model_bridge.sources.native.model.NativeModel"
+_NATIVE_ATTENTION = "transformer_lens.model_bridge.sources.native.model.NativeAttention"
 _ATTENTIONS = (
     "transformer_lens.components.abstract_attention.AbstractAttention",
     "transformer_lens.components.attention.Attention",
@@ -54,47 +57,14 @@ _POSITIONS = {
     "relative_positional_bias": "relative positions",
 }
 """What scores say of positions in addition to rotations, by ``positional_embedding_type``."""
+_NORMS = {"LN": "layer", "LNPRE": "layer", "RMS": "rms", "RMSPRE": "rms", "NONE": None}
+"""The kinds of norms by ``normalization_type``; those that end in Pre have no arrays."""
 
 
 def read_hooked(tree: ModuleTree) -> ReadModel:
     """Return the layers of a ``HookedTransformer``, or of the blocks of a ``HookedEncoder``."""
     model, cfg = tree.root, tree.root.cfg
-    positions = _POSITIONS.get(cfg.positional_embedding_type)
-    if positions is None:
-        raise not_known(
-            "", model, f"has positions of the kind '{cfg.positional_embedding_type!s:.60}'"
-        )
-    if cfg.use_normalization_before_and_after:
-        raise not_known("", model, "norms the outputs of its layers before they are added")
-    norm = {"LN": "layer", "LNPre": "layer", "RMS": "rms", "RMSPre": "rms", None: None}.get(
-        cfg.normalization_type, ""
-    )
-    if norm == "":
-        raise not_known("", model, f"has norms of the kind '{cfg.normalization_type!s:.60}'")
-    is_encoder = ENCODER in classes_of(model)
-    architecture = Architecture(
-        name=f"{class_name(model)} of TransformerLens",
-        softmax=True,
-        skip=True,
-        norm=norm,
-        norm_place="post" if is_encoder else "pre",
-        rotary=cfg.positional_embedding_type == "rotary",
-        heads=int(cfg.n_heads),
-        key_value_heads=int(cfg.n_key_value_heads or cfg.n_heads),
-        head_size=int(cfg.d_head),
-        tied_embeddings=False,  # the outputs have an array of their own, W_U
-        positions=positions,
-        norm_has_arrays=cfg.normalization_type in ("LN", "RMS"),
-    )
-    config: dict[str, Any] = {"num_hidden_layers": int(cfg.n_layers), "norm_eps": float(cfg.eps)}
-    if cfg.use_local_attn:
-        config["sliding_window"] = cfg.window_size
-    if cfg.attn_scores_soft_cap > 0:
-        config["attn_logit_softcapping"] = cfg.attn_scores_soft_cap
-    if cfg.use_qk_norm:
-        config["use_qk_norm"] = True
-    if architecture.rotary:
-        config["rotary_dim"] = cfg.rotary_dim
+    architecture = _architecture(model, cfg, is_encoder=ENCODER in classes_of(model))
     paths = [f"blocks.{number}" for number in range(len(model.blocks))]
     return ReadModel(
         description=ObjectDescription(
@@ -104,9 +74,51 @@ def read_hooked(tree: ModuleTree) -> ReadModel:
             causal=cfg.attention_dir == "causal",
         ),
         layers=tuple(_hooked_layer(tree, path, architecture) for path in paths),
-        config=config,
+        config=_configuration(cfg, architecture),
         architecture=architecture,
     )
+
+
+def _architecture(model: Any, cfg: Any, *, is_encoder: bool = False) -> Architecture:
+    """Return the architecture that the configuration of TransformerLens says."""
+    positions = _POSITIONS.get(str(cfg.positional_embedding_type).lower())
+    if positions is None:
+        raise not_known(
+            "", model, f"has positions of the kind '{cfg.positional_embedding_type!s:.60}'"
+        )
+    if cfg.use_normalization_before_and_after:
+        raise not_known("", model, "norms the outputs of its layers before they are added")
+    kind = str(cfg.normalization_type).upper()
+    if kind not in _NORMS:
+        raise not_known("", model, f"has norms of the kind '{cfg.normalization_type!s:.60}'")
+    return Architecture(
+        name=f"{class_name(model)} of TransformerLens",
+        softmax=True,
+        skip=True,
+        norm=_NORMS[kind],
+        norm_place="post" if is_encoder else "pre",
+        rotary=str(cfg.positional_embedding_type).lower() == "rotary",
+        heads=int(cfg.n_heads),
+        key_value_heads=int(cfg.n_key_value_heads or cfg.n_heads),
+        head_size=int(cfg.d_head),
+        tied_embeddings=False,  # the outputs have an array of their own
+        positions=positions,
+        norm_has_arrays=not kind.endswith("PRE"),
+    )
+
+
+def _configuration(cfg: Any, architecture: Architecture) -> dict[str, Any]:
+    """Return in the words of config.json what a configuration of TransformerLens says."""
+    config: dict[str, Any] = {"num_hidden_layers": int(cfg.n_layers), "norm_eps": float(cfg.eps)}
+    if cfg.use_local_attn:
+        config["sliding_window"] = cfg.window_size
+    if cfg.attn_scores_soft_cap > 0:
+        config["attn_logit_softcapping"] = cfg.attn_scores_soft_cap
+    if cfg.use_qk_norm:
+        config["use_qk_norm"] = True
+    if architecture.rotary:
+        config["rotary_dim"] = cfg.rotary_dim or cfg.d_head
+    return config
 
 
 def _hooked_layer(tree: ModuleTree, path: str, architecture: Architecture) -> LayerTensors:
@@ -152,9 +164,11 @@ def read_bridge(bridge: Any) -> tuple[ModuleTree, ReadModel]:
             "has processed weights: norms are folded into matrices. Give a bridge before"
             " enable_compatibility_mode, or with no_processing=True",
         )
+    tree = ModuleTree.of(model)
+    if _NATIVE in classes_of(model):
+        return tree, _read_native(tree, bridge)
     if PRETRAINED not in classes_of(model):
         raise not_known("", model, "is in the bridge, and is no model of transformers")
-    tree = ModuleTree.of(model)
     found = read_transformers(tree)
     layers = tuple(_bridge_layer(tree, layer) for layer in found.layers)
     description = replace(
@@ -163,6 +177,49 @@ def read_bridge(bridge: Any) -> tuple[ModuleTree, ReadModel]:
         class_name=f"{class_name(bridge)} of {found.description.class_name}",
     )
     return tree, replace(found, layers=layers, description=description)
+
+
+def _read_native(tree: ModuleTree, bridge: Any) -> ReadModel:
+    """Return the layers of a model that TransformerLens builds itself (``boot_native``)."""
+    cfg = bridge.cfg
+    architecture = _architecture(bridge, cfg)
+    layers, attentions = [], []
+    for number in range(int(cfg.n_layers)):
+        path = f"layers.{number}"
+        attention = tree.module(f"{path}.attn")
+        if computing_class(attention) != _NATIVE_ATTENTION:
+            raise not_known(f"{path}.attn", attention, "is no attention of TransformerLens itself")
+        linear = {letter: tree.linear(f"{path}.attn.{letter.lower()}") for letter in "QKVO"}
+        norm = None
+        if architecture.norm is not None and architecture.norm_has_arrays:
+            norm = NormTensors(
+                kind=architecture.norm,
+                gamma=tree.tensors[f"{path}.ln1.weight"],
+                beta=tree.tensors.get(f"{path}.ln1.bias"),
+                place="pre",
+            )
+        layers.append(
+            LayerTensors(
+                name=f"{path}.attn.",
+                parts={letter: one.weight for letter, one in linear.items()},
+                biases={letter: one.bias for letter, one in linear.items() if one.bias is not None},
+                norm=norm,
+                key_value_heads=architecture.key_value_heads,
+                own_heads=architecture.heads,
+            )
+        )
+        attentions.append(attention)
+    return ReadModel(
+        description=ObjectDescription(
+            library="transformer_lens",
+            class_name=class_name(bridge),
+            scales=tuple(1 / float(attention.scale) for attention in attentions),
+            causal=cfg.attention_dir == "causal",
+        ),
+        layers=tuple(layers),
+        config=_configuration(cfg, architecture),
+        architecture=architecture,
+    )
 
 
 def _bridge_layer(tree: ModuleTree, layer: LayerTensors) -> LayerTensors:

@@ -27,6 +27,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
 )
 from m2bridge.trained_weights.checkpoints.array_names import kinds_of
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.find_layers import layers_of_texts
 from m2bridge.trained_weights.checkpoints.norms import NormTensors, norm_beside, norm_by_name
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.models.adapters import merged_names
@@ -67,6 +68,7 @@ _SCALES = ("scaling", "scale", "inv_norm_factor")
 """The attributes of modules with the number of heads, of rows of each, and by what scores are
 multiplied.
 """
+_IDENTITY = "torch.nn.modules.linear.Identity"
 _DROPOUTS = ("attention_dropout", "attn_dropout", "dropout", "attention_probs_dropout_prob")
 
 
@@ -80,12 +82,12 @@ def read_transformers(tree: ModuleTree) -> ReadModel:
         raise not_known(
             "", model, f"has the model_type '{model_type!s:.60}', whose layers are not known"
         )
-    layers, attentions = [], []
-    for path, names in _attentions(tree):
-        layers.append(_layer(tree, path, names, config, architecture))
-        attentions.append(tree.module(path))
+    layers = [_layer(tree, path, names, config, architecture) for path, names in _attentions(tree)]
     if not layers:
         raise not_known("", model, "has no module of attention that is understood")
+    # The configuration is about texts, where a model has images, too.
+    layers = layers_of_texts(layers)
+    attentions = [tree.module(layer.name.removesuffix(".")) for layer in layers]
     layers = [_with_norm(layer, layers, tree, architecture) for layer in layers]
     config |= _epsilon_of_norms(layers, tree, config)
     scales = [_number(module, _SCALES) for module in attentions]
@@ -223,6 +225,8 @@ def _with_norm(
             name for other in layers for part in other.all_tensors() for name in part.file_names
         )
         norm = norm_beside(layer.name, layer.parts, tree.tensors, used, architecture.norm)
+    if norm is None and architecture.norm_place == "pre" and architecture.norm_has_arrays:
+        _check_has_no_norm(layer, tree, architecture)
     if norm is None or architecture.norm is None:
         return replace(layer, norm=None)
     path = norm.gamma.name.rpartition(".")[0]
@@ -237,6 +241,21 @@ def _with_norm(
     return replace(
         layer, norm=NormTensors(kind=kind, gamma=base.gamma, beta=base.beta, place=base.place)
     )
+
+
+def _check_has_no_norm(layer: LayerTensors, tree: ModuleTree, architecture: Architecture) -> None:
+    """Check that a layer of a model with norms before its layers has the identity for a norm, as
+    the first layer of ModernBERT has.
+    """
+    path = layer.name.removesuffix(".")
+    block = path.rpartition(".")[0]
+    identities = [
+        name
+        for name in tree.children(block)
+        if computing_class(tree.module(f"{block}.{name}")) == _IDENTITY and "norm" in name
+    ]
+    if architecture.norm is not None and not identities:
+        raise not_known(path, tree.module(path), "has no norm before it that is understood")
 
 
 def _epsilon_of_norms(
@@ -275,6 +294,9 @@ def _kind_of_norm(tree: ModuleTree, path: str) -> str:
 
 def _has_tied_embeddings(model: Any) -> bool:
     """Return whether the outputs of a model have the matrix of its embeddings, the same array."""
-    inputs, outputs = model.get_input_embeddings(), model.get_output_embeddings()
+    try:
+        inputs, outputs = model.get_input_embeddings(), model.get_output_embeddings()
+    except (NotImplementedError, AttributeError):
+        return False  # a model of several parts, as CLIP, has no outputs of this kind
     of_inputs, of_outputs = getattr(inputs, "weight", None), getattr(outputs, "weight", None)
     return of_outputs is not None and of_outputs is of_inputs

@@ -60,8 +60,10 @@ def tree(module: Any, arrays: dict[str, Any], path: str = "") -> dict[str, Any]:
     parameters = list(module.named_parameters(recurse=False))
     for name, value in (*parameters, *buffers):
         full_name = f"{path}.{name}".removeprefix(".")
-        arrays[full_name] = value
-        own.append(name)
+        same = [other for other, known in arrays.items() if known is value]
+        arrays.setdefault(same[0] if same else full_name, value)
+        # An array that two modules share has the name that it has in the first one.
+        own.append([name, same[0]] if same else name)
     children = {
         name: tree(child, arrays, f"{path}.{name}".removeprefix("."))
         for name, child in module.named_children()
@@ -120,7 +122,7 @@ def write(name: str, model: Any, seen: dict[str, Any]) -> None:
         recorded["peft"] = kinds
     kinds = {key: str(value.dtype) for key, value in arrays.items()}
     recorded["types"] = {key: kind for key, kind in kinds.items() if kind != "torch.float32"}
-    text = json.dumps(recorded, sort_keys=True)
+    text = json.dumps(recorded)
     numbers = {f"a:{key}": value.detach().float().numpy() for key, value in arrays.items()}
     numbers["recorded"] = numpy.frombuffer(text.encode(), dtype=numpy.uint8)
     for key, value in seen.items():
@@ -195,6 +197,8 @@ def run_text(model: Any) -> None:
         model(pixel_values=torch.randn(1, 1, 4, 4, generator=torch.Generator().manual_seed(1)))
     elif "decoder_input_ids" in named:
         model(input_ids=tokens, decoder_input_ids=tokens)
+    elif "input_ids" not in named:
+        model(tokens)
     elif "position_ids" in named:
         model(input_ids=tokens, position_ids=torch.zeros_like(tokens))
     else:

@@ -106,7 +106,10 @@ def _made(tree: dict[str, Any], arrays: dict[str, Any], path: str) -> Any:
     if "cfg" in made.__dict__:
         made.cfg = SimpleNamespace(**made.cfg)
     for name in tree.get("arrays", ()):
-        made._arrays[name] = arrays[f"{path}.{name}".removeprefix(".")]
+        if isinstance(name, list):
+            made._arrays[name[0]] = arrays[name[1]]
+        else:
+            made._arrays[name] = arrays[f"{path}.{name}".removeprefix(".")]
     for name, child in tree.get("children", {}).items():
         made._children[name] = _made(child, arrays, f"{path}.{name}".removeprefix("."))
     return made

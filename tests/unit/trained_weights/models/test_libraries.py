@@ -76,6 +76,35 @@ def test_a_bridge_is_read_as_its_model(name: str) -> None:
         read(bridge)
 
 
+@pytest.mark.parametrize("positions", ["standard", "rotary"])
+@pytest.mark.parametrize("normalization", ["LN", "LNPre", "RMS", "RMSPre", None])
+def test_models_that_transformer_lens_builds_compute_what_is_read(
+    normalization: str | None, positions: str
+) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformer_lens.model_bridge")
+    from transformer_lens.config import TransformerBridgeConfig
+    from transformer_lens.model_bridge.sources.native import boot
+
+    from tests.unit.trained_weights.models.record import with_random_weights
+
+    sizes: dict[str, Any] = {"d_model": 8, "d_head": 2, "n_layers": 2, "n_ctx": 8, "n_heads": 4}
+    sizes |= {"d_vocab": 11, "d_mlp": 6, "act_fn": "gelu", "n_key_value_heads": 2}
+    config = TransformerBridgeConfig(
+        **sizes, normalization_type=normalization, positional_embedding_type=positions
+    )
+    bridge = boot(config)
+    with_random_weights(bridge.original_model)
+    seen: dict[str, Any] = {}
+    bridge.blocks[1].register_forward_pre_hook(lambda _, given: seen.update(tokens=given[0]))
+    bridge.blocks[1].attn.register_forward_hook(lambda _, __, given: seen.update(outputs=given[0]))
+    bridge.original_model(torch.tensor([[3, 5, 7]]), position_ids=torch.zeros(1, 3, dtype=int))
+    found = read(bridge)
+    computed = outputs_of(found, 1, seen["tokens"][0].detach().double().numpy())
+    assert seen["outputs"][0].detach().numpy() == pytest.approx(computed, rel=1e-3, abs=1e-3)
+    assert found.model.architecture.rotary is (positions == "rotary")
+
+
 def test_adapters_of_peft_are_read_as_its_own_merge() -> None:
     peft = pytest.importorskip("peft")
     from tests.unit.trained_weights.models.record import with_random_weights

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -427,6 +426,34 @@ class TestBridge:
 
     def test_a_model_of_another_library_inside_is_refused(self) -> None:
         bridge = self.bridge(Recording("llama"))
-        bridge.original_model = SimpleNamespace()
+        bridge.original_model = module("notebook:Model()", {}, {})
         with pytest.raises(InvalidCaseError, match="no model of transformers"):
             read(bridge)
+
+
+def test_tied_embeddings_are_one_array() -> None:
+    assert read(Recording("gpt2").model).model.architecture.tied_embeddings
+    assert not read(Recording("llama").model).model.architecture.tied_embeddings
+
+
+def test_a_model_of_several_parts_has_no_outputs() -> None:
+    model = Recording("llama").model
+
+    def refuse() -> None:
+        raise NotImplementedError
+
+    model.get_input_embeddings = refuse
+    assert not read(model).model.architecture.tied_embeddings
+
+
+def test_a_layer_whose_norm_is_missing_is_refused_unless_it_is_the_identity() -> None:
+    model = Recording("gpt_neox").model
+    block = model.gpt_neox.layers._children["0"]
+    for name in ("input_layernorm", "post_attention_layernorm"):
+        del block._children[name]
+    with pytest.raises(InvalidCaseError, match="has no norm before it that is understood"):
+        read(model)
+    block._children["input_layernorm"] = module("torch.nn.modules.linear:Identity()", {}, {})
+    first, second = read(model).found.layers
+    assert first.norm is None
+    assert second.norm is not None
