@@ -47,7 +47,7 @@ from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
-from m2bridge.results.terminal import written
+from m2bridge.results.terminal import terminal_text
 from m2bridge.trained_weights.checkpoints.accounting import (
     StoredOptions,
     array_uses,
@@ -1499,7 +1499,7 @@ def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
     assert unquoted(found.to_macaulay2()) == list(NASTY)
     known = weights({"K": I, "Q": I, "V": I} | dict.fromkeys(NASTY, I))
     for sheet in (found.to_sheet(), known.to_sheet()):
-        for text in (sheet.text(), re.sub(r"\x1b\[[0-9;]*m", "", written(sheet, width=200))):
+        for text in (sheet.text(), re.sub(r"\x1b\[[0-9;]*m", "", terminal_text(sheet, width=200))):
             assert all(sign.isprintable() or sign == "\n" for sign in text)
             assert r"\x1b[2J\x07\r\u202e" in text
             assert r"a\nb" in text
