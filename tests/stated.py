@@ -38,6 +38,9 @@ FAMILIES = {
     if family(name).statements() and name not in FOR_ALL_SIZES
 }
 """The heading of the table of each family."""
+GENERIC = "For t ≥ 2, and α = min(a, d) > 1 or d' > 1"
+SIGNS = {"†": f"{GENERIC}: ", "‡": f"{GENERIC}, and d ≥ 2 (added by m2bridge): "}
+"""The sign after a name that stands for hypotheses with which many statements begin."""
 ALL_SIZES = {
     name: f"{title}, all sizes at once"
     for name, title in FAMILIES.items()
@@ -96,6 +99,12 @@ def computations(rows: tuple[Row, ...]) -> list[str]:
     return list(dict.fromkeys(part for _, _, parts in rows for part in parts))
 
 
+def with_sign(text: str) -> tuple[str, str]:
+    """The sign for the hypotheses with which words begin, or "", and the words after them."""
+    sign = next((sign for sign, hypotheses in SIGNS.items() if text.startswith(hypotheses)), "")
+    return sign, text.removeprefix(SIGNS.get(sign, ""))
+
+
 def table(title: str, reasons: dict[str, str]) -> str:
     """What is computed, as a numbered list, and below it a paragraph for each row: its name, the
     numbers of what is computed for it, what is said, and the reason by its name.
@@ -104,14 +113,18 @@ def table(title: str, reasons: dict[str, str]) -> str:
     listed = computations(rows)
     lines = [f"{number}. {part}" for number, part in enumerate(listed, 1)]
     lines.append("")
+    for sign, hypotheses in SIGNS.items():
+        if any(text.startswith(hypotheses) for _, text, _ in rows):
+            lines += [f"{sign} {hypotheses}…", ""]
     for name, text, parts in rows:
         numbers = ", ".join(str(listed.index(part) + 1) for part in parts)
-        lines += [f"**{name}** ({numbers}): {text}", f"→ {reasons.get(name, '')}", ""]
+        sign, words = with_sign(text)
+        lines += [f"**{name}**{sign} ({numbers}): {words}", f"→ {reasons.get(name, '')}", ""]
     # Markdown's own mark of emphasis, in the words of hilbert
     return "\n".join(line.replace("]_", "]\\_") for line in lines).rstrip()
 
 
-ENTRY = re.compile(r"^\*\*(?P<name>[^*]+)\*\* \([\d, ]*\): .*\n→ ?(?P<reason>.*)$", re.MULTILINE)
+ENTRY = re.compile(r"^\*\*(?P<name>[^*]+)\*\*\S? \([\d, ]*\): .*\n→ ?(?P<reason>.*)$", re.MULTILINE)
 
 
 def reasons(title: str, text: str) -> dict[str, str]:

@@ -679,7 +679,9 @@ def test_a_change_of_words_is_noticed() -> None:
     for right, wrong in [
         ("dimension α(2d − α) + d·d' − 1", "dimension α(2d − α) + d·d'"),
         ("the base locus is empty (Macaulay2)", "the base locus is empty"),
-        ("**3.3** (4)", "**3.3** (4, 5)"),
+        ("**3.3**† (4)", "**3.3**† (4, 5)"),
+        ("**3.4 (ii)**‡", "**3.4 (ii)**†"),
+        ("† For t ≥ 2, and α = min(a, d) > 1", "† For t ≥ 2, and α = min(a, d) > 2"),
     ]:
         assert right in PAGE
         assert stated.page(PAGE.replace(right, wrong, 1)) == PAGE
@@ -690,7 +692,9 @@ def test_no_sign_of_the_words_is_lost_in_markdown() -> None:
     page = unescape(markdown_it.MarkdownIt("commonmark").render(PAGE))
     for rows in stated.SECTIONS.values():
         for name, text, parts in rows:
-            assert [said for said in (name, text, *parts) if said not in page] == []
+            sign, words = stated.with_sign(text)
+            shown = (f"{name}</strong>{sign}", stated.SIGNS.get(sign, ""), words, *parts)
+            assert [said for said in shown if said not in page] == []
 
 
 def test_every_family_with_statements_has_its_table() -> None:
