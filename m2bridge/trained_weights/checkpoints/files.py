@@ -68,7 +68,8 @@ def tensors(source: Any) -> dict[str, Tensor]:
     if not isinstance(source, str | Path):
         kind = class_with_article(type(source))
         raise InvalidCaseError(
-            "source", f"is a file or a dictionary from names to arrays, not {kind}"
+            "source",
+            f"is a file, a model of PyTorch or a dictionary from names to arrays, not {kind}",
         )
     path = Path(source)
     check_readable(path)

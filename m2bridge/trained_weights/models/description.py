@@ -20,12 +20,15 @@ class ObjectDescription:
     scales: tuple[float, ...] = ()  # by what each layer multiplies its scores; empty if unknown
     causal: bool | None = None  # whether tokens attend to tokens before them only
     dropout: float = 0.0  # of the scores in training
+    is_processed: bool = False  # whether a bridge has folded norms and centered matrices
     adapters: tuple[str, ...] = ()  # names of adapters of PEFT whose changes are in the matrices
 
     @property
     def sentence(self) -> str:
         """All of it as one sentence, without a full stop."""
         said = []
+        if self.is_processed:
+            said.append("its weights are processed, with norms folded into matrices")
         if self.adapters:
             names = enumeration([f"'{visible(name):.60}'" for name in self.adapters])
             said.append(
@@ -52,6 +55,7 @@ class ObjectDescription:
             "scales": list(self.scales) or None,
             "causal": self.causal,
             "dropout": self.dropout,
+            "processed": self.is_processed,
             "adapters": list(self.adapters),
         }
 

@@ -129,6 +129,12 @@ def _read(source: Any, options: StoredOptions) -> tuple[ModuleTree, ReadModel]:
         return tree, read_hooked(tree)
     if computing_class(source) in KNOWN:
         return tree, read_torch(tree)
+    if computing_class(source).startswith("transformers.models."):
+        raise not_known(
+            "",
+            source,
+            "is a part of a model of transformers: give the model, and leave out layers by ignore",
+        )
     raise not_known("", source, f"is no model that is known{_known_inside(tree)}")
 
 

@@ -9,8 +9,8 @@ h reads group ⌊h·groups/heads⌋.
 
 A bridge is around a model of transformers, which says the norms and the architecture; the matrices
 are those of the bridge. Or it is around a model that TransformerLens builds from a configuration.
-After its weights were processed (``enable_compatibility_mode``, which folds norms and centers
-matrices) it is refused: the norms of the model are not its norms then.
+Where a bridge has processed its weights (``enable_compatibility_mode``: norms are folded into
+matrices, and matrices centered), these are read, with the norms that are left, whose γ is 1.
 """
 
 from __future__ import annotations
@@ -157,13 +157,6 @@ def read_bridge(bridge: Any) -> tuple[ModuleTree, ReadModel]:
     of the bridge.
     """
     model = bridge.original_model
-    if getattr(bridge, "_weights_processed", False):
-        raise not_known(
-            "",
-            bridge,
-            "has processed weights: norms are folded into matrices. Give a bridge before"
-            " enable_compatibility_mode, or with no_processing=True",
-        )
     tree = ModuleTree.of(model)
     if _NATIVE in classes_of(model):
         return tree, _read_native(tree, bridge)
@@ -175,6 +168,7 @@ def read_bridge(bridge: Any) -> tuple[ModuleTree, ReadModel]:
         found.description,
         library="transformer_lens, around a model of transformers",
         class_name=f"{class_name(bridge)} of {found.description.class_name}",
+        is_processed=bool(getattr(bridge, "_weights_processed", False)),
     )
     return tree, replace(found, layers=layers, description=description)
 
@@ -213,6 +207,7 @@ def _read_native(tree: ModuleTree, bridge: Any) -> ReadModel:
         description=ObjectDescription(
             library="transformer_lens",
             class_name=class_name(bridge),
+            is_processed=bool(getattr(bridge, "_weights_processed", False)),
             scales=tuple(1 / float(attention.scale) for attention in attentions),
             causal=cfg.attention_dir == "causal",
         ),
@@ -237,10 +232,22 @@ def _bridge_layer(tree: ModuleTree, layer: LayerTensors) -> LayerTensors:
             biases[letter] = _of_bridge(component, f"b_{letter}", layer.biases[letter])
         elif letter in layer.biases:
             raise not_known(path, component, f"has no b_{letter}, and its model has this bias")
+    if layer.norm is not None:
+        _check_norm(tree, layer.norm.gamma.name.rpartition(".")[0])
     heads = layer.own_heads or 1
     if any(len(part.shape) != 3 for part in parts.values()) or parts["Q"].shape[0] != heads:
         raise not_known(path, component, "has no W_Q, W_K, W_V and W_O by heads")
     return replace(layer, parts=oriented(parts, {}, _BY_HEAD), biases=biases, cut="q-k-v")
+
+
+def _check_norm(tree: ModuleTree, path: str) -> None:
+    """Check that a component of a bridge has the γ of the norm inside it, also after weights were
+    processed.
+    """
+    component, norm = tree.chains[path][0], tree.module(path)
+    of_component = getattr(component, "weight", None)
+    if of_component is None or of_component.data_ptr() != norm.weight.data_ptr():
+        raise not_known(path, component, "has other factors γ than the norm inside it")
 
 
 def _of_bridge(component: Any, name: str, source: Tensor) -> Tensor:

@@ -58,7 +58,7 @@ def _remarks_on_arrays(
     are_matrices = all(len(part.shape) == 2 for part in first.parts.values())
     # One head seldom has a K with as many rows as tokens have entries.
     may_have_more = are_matrices and "K" in first.parts and shape.a >= shape.width > 1
-    if heads is None and may_have_more:
+    if heads is None and first.own_heads is None and may_have_more:
         yield "each layer is taken for one head: where it has more, give their number (--heads)"
     sharing = max(traits.sharing for traits in results.traits.values())
     if sharing > 1:

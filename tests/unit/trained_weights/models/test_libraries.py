@@ -71,9 +71,38 @@ def test_a_bridge_is_read_as_its_model(name: str) -> None:
     # TransformerLens repeats the keys of groups itself for its circuits.
     keys = bridge._expand_kv_heads(bridge.W_K)[1, 3]
     assert head.matrices["K"].tolist() == keys.detach().numpy().T.tolist()
-    bridge.enable_compatibility_mode(disable_warnings=True)
-    with pytest.raises(InvalidCaseError, match="processed weights"):
-        read(bridge)
+
+
+@pytest.mark.parametrize("fold_ln", [True, False])
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma", "gpt_neox", "phi", "opt"])
+def test_a_bridge_with_processed_weights_computes_what_is_read(name: str, fold_ln: bool) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformer_lens.model_bridge")
+    from transformer_lens.model_bridge.sources._bridge_builder import build_bridge_from_module
+
+    from tests.unit.trained_weights.models.record import run_text
+
+    model = of_transformers(name)
+    architecture = type(model).__name__
+    model.config.architectures = [architecture]
+    bridge = build_bridge_from_module(model, architecture, hf_config=model.config)
+    bridge.enable_compatibility_mode(disable_warnings=True, fold_ln=fold_ln)
+    seen: dict[str, Any] = {}
+
+    def before(_: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        seen["tokens"] = given[0] if given else named["hidden_states"]
+
+    def after(_: Any, __: Any, output: Any) -> None:
+        seen["outputs"] = output[0] if isinstance(output, tuple) else output
+
+    bridge.blocks[1].register_forward_pre_hook(before, with_kwargs=True)
+    bridge.blocks[1].attn.register_forward_hook(after)
+    with torch.no_grad():
+        run_text(bridge.original_model)
+    tokens, outputs = (seen[key].reshape(-1, 8).double().numpy() for key in ("tokens", "outputs"))
+    found = read(bridge)
+    assert found.model.description.is_processed
+    assert outputs == pytest.approx(outputs_of(found, 1, tokens), rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.parametrize("positions", ["standard", "rotary"])

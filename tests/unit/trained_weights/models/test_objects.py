@@ -418,10 +418,23 @@ class TestBridge:
         head = next(read(bridge).found.layers[0].heads(1, None))
         assert head.matrices["K"].tolist() == numpy.ones((2, 8)).tolist()
 
-    def test_processed_weights_are_refused(self) -> None:
+    def test_processed_weights_are_said(self) -> None:
         bridge = self.bridge(Recording("llama"))
         bridge._weights_processed = True
-        with pytest.raises(InvalidCaseError, match="processed weights"):
+        description = read(bridge).model.description
+        assert "; its weights are processed, with norms folded" in description.sentence
+        assert description.to_json()["processed"] is True
+
+    def test_a_component_with_another_norm_is_refused(self) -> None:
+        bridge = self.bridge(Recording("llama"))
+        block = bridge.original_model.model.layers._children["1"]
+        own = block.input_layernorm
+        other = Parameter(numpy.zeros(8, dtype=numpy.float32))
+        name = "transformer_lens.model_bridge.generalized_components.norm:NormalizationBridge()"
+        block._children["input_layernorm"] = module(
+            name, {}, {"_original_component": own}, weight=other
+        )
+        with pytest.raises(InvalidCaseError, match="other factors γ than the norm inside it"):
             read(bridge)
 
     def test_a_model_of_another_library_inside_is_refused(self) -> None:
@@ -457,3 +470,22 @@ def test_a_layer_whose_norm_is_missing_is_refused_unless_it_is_the_identity() ->
     first, second = read(model).found.layers
     assert first.norm is None
     assert second.norm is not None
+
+
+def test_a_part_of_a_model_asks_for_the_model() -> None:
+    block = Recording("llama").model.model.layers._children["0"]
+    with pytest.raises(InvalidCaseError, match="LlamaDecoderLayer is a part of a model"):
+        read(block)
+
+
+def test_layers_may_have_different_numbers_of_heads() -> None:
+    recording = Recording("encoder")
+    recording.model.layers._children["1"].self_attn.num_heads = 2
+    found = read(recording.model).found
+    assert found.head_count is None
+    assert [len(list(layer.heads(1, None))) for layer in found.layers] == [4, 2]
+
+
+def test_other_objects_are_named() -> None:
+    with pytest.raises(InvalidCaseError, match="a model of PyTorch or a dictionary"):
+        weights(object())
