@@ -1322,7 +1322,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "Argument 'key': there is no 'z'; there are 'x'",
     ),
     "one name": ({"source": {"x": I}, "query": "x"}, "Argument 'key' is missing"),
-    "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not an int"),
+    "a source": (
+        {"source": 5},
+        "a model of PyTorch or a dictionary from names to arrays, not an int",
+    ),
 }
 
 
