@@ -130,6 +130,7 @@ def least_found(case: Case, random: numpy.random.Generator) -> float:
     is_near = numpy.isfinite(lengths) & (error < 1e-12 * (1 + lengths))
     best = min(lengths[is_near].tolist(), default=inf)
     # lines, most of them near the best directions that are known
+    is_near &= lengths > 1e-12
     toward = (x - U)[is_near][numpy.argsort(lengths[is_near])[:5]]
     for _ in range(4):
         directions = random.normal(size=(LINES // 4, len(U)))
@@ -151,7 +152,7 @@ def least_found(case: Case, random: numpy.random.Generator) -> float:
         ]
         place = int(numpy.argmin(found))
         best = min(best, found[place])
-        if found[place] < inf:
+        if 1e-12 < found[place] < inf:
             toward = numpy.vstack([toward[:4], found[place] * directions[[place]]])
     return best
 
