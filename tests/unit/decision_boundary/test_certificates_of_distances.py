@@ -172,6 +172,9 @@ REFUSED = [
     ("layer.heads.0.Q", lambda rows: rows[1:], "Q: must be a list of 2"),
     ("layer.heads.0.V", lambda rows: rows[1:], "w: must be a list of 2"),
     ("layer.heads.0.V", lambda _: None, "V: must be a list"),
+    ("layer.heads.0.K", lambda _: None, "K: must be a list"),
+    ("layer.heads.0.Q", lambda _: [], "Q: must be a list"),
+    ("layer.heads.0.O", lambda _: 1, "O: must be a list"),
     ("version", lambda _: None, "of a version"),
     ("distance.0", lambda text: "-" + text, "distance: must be positive"),
     ("layer.heads", lambda _: [], "heads: must be a list"),
@@ -318,6 +321,34 @@ def test_a_projection_that_forgets_the_transpose_is_refused() -> None:
     assert 0 < forgetful < 0.95 * numpy.linalg.eigvalsh(q)[-1]
     with pytest.raises(CertificateError, match="not positive definite"):
         checked(with_multiplier(fields, 1.01 * forgetful))
+
+
+def test_a_coupling_of_the_wrong_sign_is_refused() -> None:
+    """The part of q that mixes η with F is to be subtracted, −¼ tr(LᵀN⁻¹L): a λ that is large enough
+    if it is added is refused.
+    """
+    fields = certificate_of("one head", 0.02, seed=3)
+    layer, _ = case("one head", seed=3)
+    q = form_of_all_variables(fields, layer)
+    d, t = layer["X"].shape
+    first = numpy.eye(t)
+    first[:, 0] = 1
+    tokens = numpy.linalg.qr(first)[0]  # the first column is Γ
+    q = numpy.kron(numpy.eye(d), tokens).T @ q @ numpy.kron(numpy.eye(d), tokens)
+    is_eta = numpy.arange(d * t) % t == 0
+    on_eta, on_F, mixed = q[is_eta][:, is_eta], q[~is_eta][:, ~is_eta], q[is_eta][:, ~is_eta]
+
+    def is_positive(multiplier: float, sign: int) -> bool:
+        N = multiplier * numpy.eye(len(on_F)) - on_F
+        Z = multiplier * numpy.eye(d) - on_eta - sign * mixed @ numpy.linalg.inv(N) @ mixed.T
+        return bool(numpy.linalg.eigvalsh(N)[0] > 0 and numpy.linalg.eigvalsh(Z)[0] > 0)
+
+    largest = numpy.linalg.eigvalsh(q)[-1]
+    assert is_positive(1.001 * largest, 1)
+    assert not is_positive(0.999 * largest, 1)
+    assert is_positive(0.95 * largest, -1)
+    with pytest.raises(CertificateError, match="not positive definite"):
+        checked(with_multiplier(fields, 0.95 * largest))
 
 
 @pytest.mark.slow
