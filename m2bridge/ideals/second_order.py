@@ -46,9 +46,9 @@ def decompose_in_either_order(
 
 
 def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
-    """The result of the attempt that finishes first: both have a turn of five
-    seconds, then one four times as long, and so on, and start again in each. The last turn takes
-    all the time that is left.
+    """The result of the attempt that finishes first: both have a turn of five seconds,
+    then one four times as long, and so on, and start again in each. The last turn takes all the
+    time that is left.
     """
     turn_seconds = 5.0
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had

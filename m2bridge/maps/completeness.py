@@ -341,7 +341,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
         )
     return equations.as_complete(
         series,
-        f"those of degree ≤ {largest_degree} have one minimal prime, of the dimension of the"
+        f"up to degree {largest_degree} they have one minimal prime, of the dimension of the"
         " closure, and it has no others",
     )
 
@@ -406,7 +406,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
         return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
-    polynomials = f"as polynomials those of degree ≤ {last}"
+    polynomials = f"as polynomials up to degree {last}"
     remark = f"all generators as representations, by {core.name}; {polynomials}"
     return replace(equations, remark=remark, unfinished="")
 

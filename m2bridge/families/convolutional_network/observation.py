@@ -120,7 +120,7 @@ class ObservedConvolution(Observed):
             dimension += " (proved)"
         facts: list[tuple[str, str | None]] = [("affine dimension", dimension)]
         if self.degree is not None:  # known only if the general fibre is one point
-            how = f"that of the source, {self.source_degree}, over fibres of one point"
+            how = f"the degree of the source, {self.source_degree}, over fibres of one point"
             facts.append(("degree", f"{self.degree}: {how}"))
         if self.fibre_lengths:
             # a function is singular if its fibre is longer than one reduced point
