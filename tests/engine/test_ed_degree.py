@@ -231,7 +231,7 @@ def general(degree: int, variables: Sequence[Any], random: Random) -> Expr:
 @pytest.mark.parametrize(
     ("size", "degrees"),
     [(2, (2,)), (2, (4,)), (3, (3,)), (3, (4,)), (4, (3,)), (5, (3,)), (3, (2, 2)), (3, (2, 3)),
-     (4, (2, 2)), (5, (2, 2))],
+     (4, (2, 2)), (5, (2, 2)), (5, (2, 2, 2))],
 )  # fmt: skip
 def test_general_complete_intersections(
     size: int, degrees: tuple[int, ...], engine: Engine
@@ -249,6 +249,26 @@ def test_general_complete_intersections(
     found = ed_degree(variety, engine=engine)
     numbers = found.ed_degree, found.generic_ed_degree, found.closure_generic_ed_degree
     assert numbers == (expected, expected, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("equations", "expected"),
+    [
+        # a circle has two, an ellipse four, and each linear space one
+        (["(x^2 + y^2 - 1)*(x^2 + 4*y^2 - 4)"], 6),
+        (["(x^2 + y^2 - 1)^2*(x^2 + 4*y^2 - 4)"], 6),
+        (["x*y", "z*w"], 4),
+        (["x^2", "y - z"], 1),
+        (["x^2*y", "z*(z - 1)"], 4),
+        (["x*y", "x*z"], 2),
+    ],
+)
+def test_components_that_are_simple_and_multiple(
+    equations: list[str], expected: int, engine: Engine
+) -> None:
+    """Sums over components, whether they have to be separated or not."""
+    assert ed_degree(ideal(*equations), engine=engine).ed_degree == expected
 
 
 def boundary(d: int, t: int) -> Ideal:

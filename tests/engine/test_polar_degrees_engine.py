@@ -315,6 +315,10 @@ def test_where_many_primes_could_divide_a_discriminant_they_are_longer(engine: E
     product = prod(primerange(2**14, 2**14 + 1000))
     found = polar_degrees(ideal(f"x^2 + 2*x*y + (1 - {product})*y^2 - z^2"), engine=engine)
     assert found.degrees == (2, 2)
+    assert min(found.primes) > 2**15
+    longer = prod(primerange(2**15, 2**15 + 2000))
+    found = polar_degrees(ideal(f"x^2 + 2*x*y + (1 - {longer})*y^2 - z^2"), engine=engine)
+    assert found.degrees == (2, 2)
     assert min(found.primes) > 2**28
 
 

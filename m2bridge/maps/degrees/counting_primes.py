@@ -19,12 +19,15 @@ from m2bridge.limits import clock
 
 PRIME_BITS = 15
 """Bits of the primes modulo which Macaulay2 counts points; those below 2^15 are the quickest."""
+LONGER_PRIME_BITS = 16
+"""Bits of the longest primes modulo which Macaulay2's F4 is as quick."""
 LONG_PRIME_BITS = 29
-"""Bits of the primes for input with long coefficients; Macaulay2 accepts primes below 2^29."""
-LONG_COEFFICIENTS = 1000
+"""Bits of the primes for very long coefficients; Macaulay2 accepts primes below 2^29."""
+LONG_COEFFICIENTS, VERY_LONG_COEFFICIENTS = 1000, 2000
 """Bits of all coefficients together, from which longer primes are used.
 
-Many of the 1612 primes of 15 bits could divide longer coefficients, or a discriminant.
+Many of the 1612 primes of 15 bits, or of the 3030 primes of 16 bits, could divide longer
+coefficients, or a discriminant.
 """
 MIN_AGREEING_PRIMES = 2
 """The number of primes by which those that give the result must exceed those that give others."""
@@ -50,8 +53,13 @@ def primes_for(
     for polynomial in polynomials:
         numbers.update(abs(int(c)) for c in polynomial.values())
     # short primes are quicker, but many of them may divide long coefficients
-    has_long_coefficients = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
-    return random_primes(LONG_PRIME_BITS if has_long_coefficients else PRIME_BITS, numbers)
+    length = sum(map(int.bit_length, numbers))
+    bits = PRIME_BITS
+    if length > LONG_COEFFICIENTS:
+        bits = LONGER_PRIME_BITS
+    if length > VERY_LONG_COEFFICIENTS:
+        bits = LONG_PRIME_BITS
+    return random_primes(bits, numbers)
 
 
 def with_given_prime(script: Script, prime: int) -> Script:

@@ -64,7 +64,20 @@ systemsAt = (primes', point') -> apply(#primes', i -> (
         outside = outside * det(rowChoice * transpose jacobian prime' * columnChoice));
     pointsOutside(criticalSystem(prime', rowChoice, point'), outside)))
 
-systems = systemsAt(minimalPrimes givenIdeal, matrix {{0,
+-- The components of a variety over a finite field. They are not separated where as many equations as the codimension
+-- meet a random affine space of complementary dimension in simple points: then the ideal is radical, and where components
+-- meet, rows of the Jacobian matrix are dependent.
+areSimple = someIdeal -> (
+    size := numgens someIdeal;
+    if size == 0 or codim someIdeal != size then return false;
+    sectionRing := (coefficientRing ring someIdeal)(monoid [vars(0 .. size - 1)]);
+    places := apply(numgens ring someIdeal, i -> random(1, sectionRing) + random coefficientRing sectionRing);
+    section := (map(sectionRing, ring someIdeal, places)) someIdeal;
+    1 == ideal leadTerm groebnerBasis(section + ideal det jacobian section, Strategy => "F4"))
+
+moduloPrime = sub(givenIdeal, coefficients'(monoid [gens givenRing]))
+primes = if areSimple moduloPrime then {givenIdeal} else minimalPrimes givenIdeal
+systems = systemsAt(primes, matrix {{0,
     3}})
 
 -- Whether the random combinations leave no point out is seen modulo the prime.

@@ -10,8 +10,19 @@ coefficients' = ZZ/givenPrime
 givenRing = coefficients'[x, y]
 givenIdeal = ideal matrix(givenRing, {{-x^2+y}})
 
+-- The components of a variety over a finite field. They are not separated where as many equations as the codimension
+-- meet a random affine space of complementary dimension in simple points: then the ideal is radical, and where components
+-- meet, rows of the Jacobian matrix are dependent.
+areSimple = someIdeal -> (
+    size := numgens someIdeal;
+    if size == 0 or codim someIdeal != size then return false;
+    sectionRing := (coefficientRing ring someIdeal)(monoid [vars(0 .. size - 1)]);
+    places := apply(numgens ring someIdeal, i -> random(1, sectionRing) + random coefficientRing sectionRing);
+    section := (map(sectionRing, ring someIdeal, places)) someIdeal;
+    1 == ideal leadTerm groebnerBasis(section + ideal det jacobian section, Strategy => "F4"))
+
 variety' = givenIdeal
-primes = minimalPrimes variety'
+primes = if areSimple variety' then {variety'} else minimalPrimes variety'
 mbEmit("dimensions", apply(primes, dim))
 
 -- The number of points of an ideal by the leading terms of its Gröbner basis, by Faugère's F4: its dimension, and the

@@ -10,11 +10,16 @@ coefficients' = ZZ/givenPrime
 givenRing = coefficients'[x, y]
 givenIdeal = ideal matrix(givenRing, {{-x^3-x^2+y^2}})
 
--- The closure in projective space, unless the ideal is homogeneous.
+-- The closure in projective space, unless the ideal is homogeneous. As many equations as the codimension that have no
+-- component at infinity are homogenized one by one: a complete intersection has no embedded components.
 projectiveIdeal = if isHomogeneous givenIdeal then givenIdeal else (
     largerRing = (coefficientRing givenRing)(monoid [vars(0 .. numgens givenRing)]);
-    affine = (map(largerRing, givenRing, drop(gens largerRing, -1))) gens gb givenIdeal;
-    ideal homogenize(affine, last gens largerRing))
+    inAffine = map(largerRing, givenRing, drop(gens largerRing, -1));
+    homogenized = someIdeal -> ideal homogenize(inAffine gens someIdeal, last gens largerRing);
+    equations = homogenized givenIdeal;
+    if codim equations == numgens equations and codim(equations + ideal last gens largerRing) == numgens equations + 1 then (
+        equations)
+    else homogenized ideal gens gb givenIdeal)
 
 primes = minimalPrimes projectiveIdeal
 mbEmit("dimensions", apply(primes, dim))
