@@ -443,20 +443,21 @@ def growing_rank(
     """Return a lower bound for the dimension of the span of all coefficients of power series, by a
     rank modulo ``prime``: each of the ``length`` orders of a gradient is a row.
 
-    Gradients are added until doubling their number does not enlarge the rank, or until it is
-    ``upper``.
+    Gradients are added until the rank is ``upper``, or :data:`SPARE_ROWS` of them had no effect:
+    while the span of random gradients is incomplete, each new one enlarges it.
     """
     rows: list[list[int]] = []
     rank = 0
     for count, gradient_series in enumerate(check_deadline_in(gradients), 1):
-        # a row for each order, with the coefficients of all entries
-        rows += [[entry[order] for entry in gradient_series] for order in range(length)]
+        # A row for each order, with the coefficients of all entries; many orders are 0 throughout.
+        by_order = ([entry[order] for entry in gradient_series] for order in range(length))
+        rows += [row for row in by_order if any(row)]
         # A rank for each power of two costs no more than twice the last one.
         is_power_of_two = count.bit_count() == 1
         if is_power_of_two:
             rank_of_half = rank
-            rank = rank_mod(rows, prime)
-            # twice as many gradients have no larger rank, or no larger rank is possible
-            if rank in (rank_of_half, upper):
+            rank = rank_mod(rows, prime) if rows else 0
+            without_effect = count // 2 - (rank - rank_of_half)
+            if rank == upper or without_effect >= SPARE_ROWS:
                 break
     return rank

@@ -18,11 +18,11 @@ stands for the form ⟨G, dσ(Z)⟩ in dZ.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from operator import add, mul, truediv
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import flint
 
@@ -98,73 +98,70 @@ class EntryMatrix:
 
 @dataclass(frozen=True, slots=True)
 class SeriesMatrix:
-    """A matrix over GF(p)[h]/(h^length), as a series with matrices of FLINT as coefficients."""
+    """A matrix over GF(p)[h]/(h^length), as a series with matrices of FLINT as coefficients.
 
-    # from one to ``length`` of them, of 1, h, h², …; all later ones are 0
-    coefficients: list[Any]
+    Most coefficients of most series here are 0, as the even ones of odd functions: they are left
+    out, and cost nothing.
+    """
+
+    coefficients: Mapping[int, Any]  # by the exponents of h below ``length``; at least one
     length: int
     prime: int
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]], length: int, prime: int) -> SeriesMatrix:
+    def of(cls, rows: Sequence[Sequence[Any]], length: int, prime: int) -> Self:
         """Return the matrix with these power series (polynomials of FLINT) as entries."""
-        coefficients = []
+        coefficients = {}
         for order in range(length):
             coefficient_rows = [[entry[order] for entry in row] for row in rows]
-            coefficients.append(flint.nmod_mat(coefficient_rows, prime))
+            coefficient = flint.nmod_mat(coefficient_rows, prime)
+            if coefficient or order == 0:
+                coefficients[order] = coefficient
         return cls(coefficients, length, prime)
 
     @property
     def rows(self) -> list[list[Any]]:
         """The rows of the matrix; an entry is a power series, as a polynomial of FLINT."""
-        tables = [coefficient.table() for coefficient in self.coefficients]
-        rows_of_series = []
-        # ``row_by_order`` has one row of each coefficient matrix, order by order, and ``series``
-        # one entry of each of these rows: the coefficients of a power series.
-        for row_by_order in zip(*tables, strict=True):
-            all_series = zip(*row_by_order, strict=True)
-            rows_of_series.append(
-                [flint.nmod_poly(list(series), self.prime) for series in all_series]
-            )
-        return rows_of_series
+        columns = next(iter(self.coefficients.values())).ncols()
+        entries = [flint.nmod_poly(list(series), self.prime) for series in self.entries()]
+        return [entries[start : start + columns] for start in range(0, len(entries), columns)]
 
-    def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+    def _with(self, coefficients: Mapping[int, Any]) -> Self:
+        """Return a matrix with these coefficients."""
+        return type(self)(coefficients, self.length, self.prime)
+
+    def __add__(self, other: SeriesMatrix) -> Self:
         """Return the sum of two matrices of one size, with one prime and one length."""
-        # of either summand coefficients may be missing, which are 0
-        total = list(self.coefficients)
-        for order, coefficient in enumerate(other.coefficients):
-            if order < len(total):
-                total[order] = total[order] + coefficient
-            else:
-                total.append(coefficient)
-        return replace(self, coefficients=total)
+        total = dict(self.coefficients)
+        for order, coefficient in other.coefficients.items():
+            total[order] = total[order] + coefficient if order in total else coefficient
+        return self._with(total)
 
-    def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
+    def __mul__(self, other: SeriesMatrix) -> Self:
         """Return the product of two matrices, modulo h^length."""
-        left, right = self.coefficients, other.coefficients
-        product = []
-        # the product of polynomials has so many coefficients, cut off because h^length is 0
-        for order in range(min(len(left) + len(right) - 1, self.length)):
-            # Σ left[i] right[order − i] over the orders i for which both are present
-            first = max(0, order - len(right) + 1)
-            last = min(order, len(left) - 1)
-            summands = [left[i] * right[order - i] for i in range(first, last + 1)]
-            product.append(reduce(add, summands))
-        return replace(self, coefficients=product)
+        product: dict[int, Any] = {}
+        for i, left in self.coefficients.items():
+            for j, right in other.coefficients.items():
+                order = i + j
+                if order in product:
+                    product[order] = product[order] + left * right
+                elif order < self.length:
+                    product[order] = left * right
+        if not product:
+            # A zero matrix of the size of the product.
+            product[0] = left * right * 0
+        return self._with(product)
 
-    def transpose(self) -> SeriesMatrix:
+    def transpose(self) -> Self:
         """Return the transposed matrix."""
-        columns = [coefficient.transpose() for coefficient in self.coefficients]
-        return replace(self, coefficients=columns)
+        return self._with({i: matrix.transpose() for i, matrix in self.coefficients.items()})
 
     def entries(self) -> list[Any]:
         """Return the tuple of all ``length`` coefficients of each entry, row by row."""
-        entries_by_order = [coefficient.entries() for coefficient in self.coefficients]
-        zeros = [0] * len(entries_by_order[0])
-        # coefficients that are not stored are zero matrices
-        missing_count = self.length - len(entries_by_order)
-        entries_by_order += [zeros] * missing_count
-        return list(zip(*entries_by_order, strict=True))
+        by_order = {i: matrix.entries() for i, matrix in self.coefficients.items()}
+        zeros = [0] * len(next(iter(by_order.values())))
+        all_orders = [by_order.get(order, zeros) for order in range(self.length)]
+        return list(zip(*all_orders, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +243,7 @@ class PowerSeries(NumberSystem):
     def matrix(self, rows: Rows) -> SeriesMatrix:
         """Return the matrix with these entries."""
         constant = flint.nmod_mat([list(row) for row in rows], self.prime)
-        return SeriesMatrix([constant], self.length, self.prime)
+        return SeriesMatrix({0: constant}, self.length, self.prime)
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(hZ), where ``scores`` is Z: softmax of each column."""

@@ -50,15 +50,17 @@ from m2bridge.families.deep_attention.network import (
     pullback,
     random_matrix,
 )
-from m2bridge.limits import check_deadline_in
-from m2bridge.maps.jacobian_rank import SPARE_ROWS
+from m2bridge.limits import check, check_deadline_in
 
 EPSILON = Fraction(1, 100_000)
 """The number that is added to the variance in a norm, where no config.json says it: PyTorch's."""
 TOKENS = 2
 """The number of tokens for which the rank is computed."""
-PRECISIONS = (512, 1024)
-"""Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
+PRECISIONS = (256, 1024)
+"""Bits of the balls: the second number where the first leaves it open whether a minor is 0."""
+_SURE_BITS = 64
+"""A minor with so many correct bits is far from 0. If the next larger one may be 0 in balls of the
+same precision, it is taken for 0; a rank is then a lower bound, as always."""
 _DENOMINATOR = 1 << 10
 """The denominator of random weights and tokens in balls, which lie between −1 and 1."""
 
@@ -250,23 +252,40 @@ def _rational(number: Any) -> Any:
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the number of random gradients that are proved to be independent, at most ``upper``.
+def rank_in_balls(
+    numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int, known: int = 0
+) -> int:
+    """Return the largest number of random gradients that are found to be independent, at most
+    ``upper`` and at least ``known``, a number that is proved already.
 
-    ``upper`` random gradients are rows, whose columns are replaced by as many random combinations
-    of columns. If the determinant of this square matrix is not 0, the gradients are independent;
-    else its rows are eliminated, and those count that have a pivot that is not 0.
+    Random gradients are rows, whose columns are replaced by as many random combinations of columns.
+    The first r gradients are independent if the minor of the first r rows and columns is not 0. The
+    largest such r is searched for by bisection.
     """
-    if not upper:
-        return 0
-    # Bits of the balls: with more of them, a ball around a number that is not 0 is without 0.
     for precision in PRECISIONS:
+        if known == upper:
+            break
         with flint.ctx.workprec(precision):
-            square = _random_minor(layers, numbers, skip=skip, size=upper)
-            if not square.det().contains(0):
-                return upper
-    with flint.ctx.workprec(PRECISIONS[-1]):
-        return _independent_rows(square.table())
+            rows = _random_minor(layers, numbers, skip=skip, size=upper).table()
+
+            def minor(size: int, rows: list[list[Any]] = rows) -> Any:
+                """Return the ball around the minor of the first rows and columns."""
+                check()
+                return flint.arb_mat([row[:size] for row in rows[:size]]).det()
+
+            # Without a number that is known the rank is first expected to be the largest one, and
+            # else to be the known one.
+            largest = upper
+            size = min(known + 1, upper) if known else upper
+            while known < largest:
+                if minor(size).contains(0):
+                    largest = size - 1
+                else:
+                    known = size
+                size = (known + largest + 1) // 2
+            if known and minor(known).rel_accuracy_bits() >= _SURE_BITS:
+                break
+    return known
 
 
 def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
@@ -283,30 +302,6 @@ def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, 
     rows = list(islice(check_deadline_in(gradients), size))
     columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
     return flint.arb_mat(rows) * flint.arb_mat(columns)
-
-
-def _independent_rows(rows: Sequence[list[Any]]) -> int:
-    """Return how many rows have pivots that are not 0, by Gaussian elimination in balls. It ends
-    after a few rows without one: random gradients are independent until they span all gradients.
-    """
-    # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
-    reduced: list[tuple[int, list[Any]]] = []
-    dependent = 0
-    for row in check_deadline_in(rows):
-        # Each reduced row has the entry 1 at the place of its pivot.
-        for place, reduced_row in reduced:
-            factor = row[place]
-            row = [x - factor * y for x, y in zip(row, reduced_row, strict=True)]
-        # The entry whose ball is farthest from 0.
-        pivot = max(range(len(row)), key=lambda i: row[i].abs_lower())
-        if row[pivot].contains(0):
-            dependent += 1
-        else:
-            inverse = 1 / row[pivot]
-            reduced.append((pivot, [x * inverse for x in row]))
-        if dependent == SPARE_ROWS:
-            break
-    return len(reduced)
 
 
 def gradients_of(

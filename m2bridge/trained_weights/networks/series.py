@@ -10,7 +10,8 @@ the roots before it, each choice of roots modulo a prime is a homomorphism of th
 and ranks modulo the prime are lower bounds. That an r is not a square is proved by a prime modulo
 which it is not, while those before it are (docs/weights-mathematics.md, Ranks near the token 0).
 
-Small networks are differentiated in balls, or modulo a prime as polynomials, by ``differential``.
+Polynomials are differentiated modulo a prime, and small networks with softmax or norms, where a few
+orders near 0 show less than the largest rank, in balls, by ``differential``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -141,20 +142,16 @@ class _NearZero(PowerSeries):
     def matrix(self, rows: Rows) -> _GermMatrix:
         """Return the matrix with these entries: all of them germs, or all of them residues."""
         if isinstance(rows[0][0], _Germ):
-            # One matrix of residues for each power of ε.
-            coefficients = []
-            for order in range(self.length):
-                entries = [[germ.series[order] for germ in row] for row in rows]
-                coefficients.append(flint.nmod_mat(entries, self.prime))
-            return _GermMatrix(coefficients, self.length, self.prime)
+            series = [[germ.series for germ in row] for row in rows]
+            return _GermMatrix.of(series, self.length, self.prime)
         constant = flint.nmod_mat([list(row) for row in rows], self.prime)
-        return _GermMatrix([constant], self.length, self.prime)
+        return _GermMatrix({0: constant}, self.length, self.prime)
 
     def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
         """Return εX for a matrix X of constants, which has one coefficient: that of ε^0."""
-        (constant,) = X.coefficients
-        coefficients = [constant * 0, constant]
-        return replace(X, coefficients=coefficients[: self.length])
+        constant = X.coefficients[0]
+        coefficients = {1: constant} if self.length > 1 else {0: constant * 0}
+        return replace(X, coefficients=coefficients)
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
@@ -224,25 +221,60 @@ def differential_ranks(
     """
     # Without softmax and norms the functions are polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
-        compute_rank, method = partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
-    elif sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
-        compute_rank = partial(rank_near_zero, skip, softmax)
-        method = "modulo a prime, near the token 0"
+        compute = partial(_rank_of_polynomials, skip)
     else:
-        # Each token counts once in the sums of softmax.
-        numbers = Balls((1,) * TOKENS) if softmax else Reals()
-        compute_rank = partial(rank_in_balls, numbers, skip)
-        method = f"in balls of up to {PRECISIONS[-1]} bits"
-    rank = compute_rank(layers, most if most_at_weights is None else min(most, most_at_weights))
+        compute = partial(_rank_of_functions, skip, softmax)
+    found = compute(layers, most if most_at_weights is None else min(most, most_at_weights))
     at_random = None
     # Where the rank is the largest of any weights, it is the dimension.
-    if rank != most:
+    if found.rank != most:
         random = Random(RANK_POINT_SEED)
         random_layers = [layer.drawn(partial(small, random)) for layer in layers]
-        at_random = compute_rank(random_layers, most)
+        at_random = compute(random_layers, most).rank
     return DifferentialRanks(
-        method=method, at_weights=rank, most_at_weights=most_at_weights, at_random=at_random
+        method=found.method,
+        at_weights=found.rank,
+        most_at_weights=most_at_weights,
+        at_random=at_random,
     )
+
+
+class _RankByMethod(NamedTuple):
+    """A lower bound for a rank, and how it was computed, as a clause."""
+
+    rank: int
+    method: str
+
+
+def _rank_of_polynomials(skip: bool, layers: Sequence[AffineLayer], upper: int) -> _RankByMethod:
+    """Return the rank, at most ``upper``, of lightning attention without norms."""
+    return _RankByMethod(rank_modulo_prime(skip, layers, upper), f"modulo {LARGE_PRIME}")
+
+
+def _rank_of_functions(
+    skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int
+) -> _RankByMethod:
+    """Return a rank, at most ``upper``, of a network with softmax or norms.
+
+    Few orders near the token 0 may show less than the rank. Then balls, which are slower, look for
+    more in a small network.
+    """
+    is_small = sum(layer.parameters for layer in layers) <= MAX_PARAMETERS_IN_BALLS
+    near_zero = _RankByMethod(0, "")
+    try:
+        rank = rank_near_zero(skip, softmax, layers, upper)
+        near_zero = _RankByMethod(rank, "modulo a prime, near the token 0")
+    except TooLargeError:
+        if not is_small:
+            raise
+    if not is_small or near_zero.rank == upper:
+        return near_zero
+    # Each token counts once in the sums of softmax.
+    numbers = Balls((1,) * TOKENS) if softmax else Reals()
+    in_balls = rank_in_balls(numbers, skip, layers, upper, known=near_zero.rank)
+    if near_zero.method and in_balls == near_zero.rank:
+        return near_zero
+    return _RankByMethod(in_balls, f"in balls of up to {PRECISIONS[-1]} bits")
 
 
 def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:

@@ -13,13 +13,14 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import TooLargeError
-from m2bridge.families.deep_attention.network import Reals
+from m2bridge.families.deep_attention.network import Balls, Reals
 from m2bridge.trained_weights.networks import series
 from m2bridge.trained_weights.networks.differential import (
     EPSILON,
     TOKENS,
     AffineLayer,
     gradients_of,
+    rank_in_balls,
 )
 from m2bridge.trained_weights.networks.series import differential_ranks, rank_near_zero
 
@@ -69,10 +70,23 @@ def test_ranks_are_those_in_balls(name: str) -> None:
     random = Random(3)
     layers = [layer(random, **sizes) for _ in range(2)]
     parameters = sum(one.parameters for one in layers)
-    ranks = differential_ranks(layers, **options, most=parameters, most_at_weights=parameters)
-    assert "balls" in ranks.method
+    numbers = Balls((1,) * TOKENS) if options["softmax"] else Reals()
+    in_balls = rank_in_balls(numbers, options["skip"], layers, parameters)
     found = rank_near_zero(options["skip"], options["softmax"], layers, parameters)
-    assert 0 < found == ranks.at_weights
+    assert 0 < found == in_balls < parameters
+    # Balls look for more only where the orders near 0 show less than the largest possible rank.
+    ranks = differential_ranks(layers, **options, most=found, most_at_weights=found)
+    assert (ranks.at_weights, ranks.method) == (found, "modulo a prime, near the token 0")
+
+
+def test_balls_find_what_few_orders_near_the_token_0_do_not_show() -> None:
+    random = Random(3)
+    layers = [layer(random, d=2, norm="rms")]
+    most = 13
+    whole = rank_in_balls(Balls((1,) * TOKENS), True, layers, most)
+    # From any number that is proved already the same rank is reached.
+    for known in range(1, whole):
+        assert rank_in_balls(Balls((1,) * TOKENS), True, layers, most, known=known) == whole
 
 
 def form_of_outputs(layers: list[AffineLayer], entries: Any, X: Any, G: Any, skip: bool) -> float:
