@@ -13,6 +13,7 @@ of the caller raises ``click.UsageError``, or InvalidCaseError with the name of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -198,12 +199,29 @@ class RenamedOption(click.Option):
         self.opts = names_in_help
 
 
-def names_of_option(parameter: str) -> tuple[list[str], dict[str, Any]]:
-    """Return the name of the option for a parameter, and the arguments of click if it was renamed.
-
-    The parameter ``as_`` is ``--as``.
+def flag_of(parameter: str) -> str:
+    """Return the name of an option by its parameter: ``as`` for ``as_``, ``rank-a`` for ``rank_A``,
+    and ``A`` for a matrix A.
     """
-    flag = parameter.strip("_").replace("_", "-")
+    words = parameter.strip("_").split("_")
+    return "-".join(words).lower() if len(words) > 1 else words[0]
+
+
+def with_flags(message: str) -> str:
+    """Return a message with options in place of arguments of Python: ``--biases ignore`` for
+    ``biases='ignore'``.
+    """
+
+    def flag(match: re.Match[str]) -> str:
+        parameter = match["parameter"]
+        return f"--{RENAMED.get(parameter) or flag_of(parameter)} {match['value']}"
+
+    return re.sub(r"\b(?P<parameter>[a-z]\w*)='(?P<value>[\w-]+)'", flag, message)
+
+
+def names_of_option(parameter: str) -> tuple[list[str], dict[str, Any]]:
+    """Return the name of the option for a parameter, and click's arguments if it was renamed."""
+    flag = flag_of(parameter)
     if parameter not in RENAMED:
         return [f"--{flag}", parameter], {}
     return [f"--{RENAMED[parameter]}", parameter], {"cls": RenamedOption, "former": f"--{flag}"}

@@ -29,7 +29,7 @@ from m2bridge.cli import (
     mcp,
     show as showing,
 )
-from m2bridge.cli.cases import RENAMED
+from m2bridge.cli.cases import RENAMED, flag_of, with_flags
 from m2bridge.cli.common import Commands
 from m2bridge.families.registry import families
 from m2bridge.results.sheet import line as on_one_line, shortened, visible_lines
@@ -143,15 +143,14 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
     """Return the message for an invalid argument, with the option's name, as click writes it."""
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
-    # the option of a parameter such as d_out; the parameter as_ of --as ends with _
-    parameter = error.option
-    option = f"--{RENAMED.get(parameter, parameter.rstrip('_').replace('_', '-'))}"
+    option = f"--{RENAMED.get(error.option) or flag_of(error.option)}"
+    message = with_flags(error.message)
     # Messages 'must …', and whole clauses, are about the value. Other predicates, such as 'has no
     # effect', have the option itself as their subject.
     is_about_value = error.message.startswith("must ") or not error.is_predicate
     if is_about_value:
-        return f"Invalid value for '{option}': {error.message}"
-    return f"Option {error.with_name(option)}"
+        return f"Invalid value for '{option}': {message}"
+    return f"Option {with_flags(error.with_name(option))}"
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:

@@ -29,6 +29,7 @@ from m2bridge.cli.cases import (
     limit_in,
     named_case,
     names_of_option,
+    with_flags,
 )
 from m2bridge.cli.certificates import certify_command, files_of_batches
 from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
@@ -471,7 +472,7 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
     except InvalidCaseError as reason:
         if reason.option in options:
             raise
-        raise click.UsageError(f"{file.name}: {reason.message}") from None
+        raise click.UsageError(f"{file.name}: {with_flags(reason.message)}") from None
 
 
 @click.command(

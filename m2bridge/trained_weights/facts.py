@@ -1,4 +1,4 @@
-"""The text about trained weights: two sentences that can be quoted, and the facts behind them.
+"""The text about trained weights: what it says in short, two sentences to quote, and the facts.
 
 A ``Fact`` is a pair of a name and a value; it is stated once for all heads or layers that share it.
 By default the text has the most important facts; with ``--heads all`` it has all, and JSON always
@@ -19,7 +19,13 @@ from typing import TypeVar
 
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import enumeration, plural
-from m2bridge.trained_weights.heads.distances import near_strata, near_words, nearest_loci, nearness
+from m2bridge.trained_weights.heads.distances import (
+    near_strata,
+    near_words,
+    nearest_loci,
+    nearness,
+    sentence_on_acting_ranks,
+)
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
@@ -134,6 +140,45 @@ def _sentence_on_head(head: HeadWeights, qualified: str) -> str | None:
         complete=True,
     )
     return summary_sentence(f"The head{qualified}", symmetries)
+
+
+def in_short(
+    heads: Sequence[HeadWeights],
+    layers: Mapping[int, NetworkAtWeights],
+    network: NetworkAtWeights | None,
+    scope: Scope,
+) -> str:
+    """Return two sentences in plain words: in how many directions the weights can change without
+    effect, and which matrices act like ones of lower rank. The first is left out where the layers
+    form no network, or nothing is known of it.
+    """
+    layer_count = len({head.layer for head in heads})
+    whole = layers.get(1) if layer_count == 1 else network
+    qualified = f", {scope.words}," if scope.words else ""
+    on_ranks = sentence_on_acting_ranks(heads)
+    if whole is not None:
+        parameters, dimension = whole.parameters, whole.dimension
+    elif len(heads) == 1 and not heads[0].is_outside:
+        shape = heads[0].shape
+        parameters, dimension = shape.parameters, Bounds.exactly(shape.dimension)
+    else:
+        return on_ranks
+    subject = f"network of {layer_count} layers"
+    if layer_count == 1:
+        subject = "head" if len(heads) == 1 else f"layer of {len(heads)} heads"
+    sentence = f"The {subject}{qualified} has {parameters} parameters"
+    exact = dimension.exact
+    if exact == parameters:
+        sentence += ", and none of them is redundant"
+    elif exact is not None:
+        sentence += (
+            f", but only {exact} degrees of freedom: in {parameters - exact} directions its weights"
+            " can change, and it computes the same"
+        )
+    else:
+        upper = parameters if dimension.upper is None else dimension.upper
+        sentence += f", and {dimension.lower or 0} to {upper} degrees of freedom"
+    return f"{sentence}. {on_ranks}"
 
 
 FACTOR_OF_SCORES = (

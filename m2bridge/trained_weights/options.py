@@ -103,8 +103,20 @@ OPTIONS = (
     ),
     WeightsOption(
         "rank",
-        "Show the distance of each head to this rank, and how much outputs change where the head"
-        " is replaced.",
+        "Show the distance of each head to this rank, and how much outputs change where A, V or"
+        " both are replaced.",
+        int,
+        in_picture=False,
+    ),
+    WeightsOption(
+        "rank_A",
+        "The same where A = KᵀQ is replaced by one of this rank, and V stays, or has --rank-v.",
+        int,
+        in_picture=False,
+    ),
+    WeightsOption(
+        "rank_V",
+        "The same where V, or OV, is replaced by one of this rank, and A stays, or has --rank-a.",
         int,
         in_picture=False,
     ),
@@ -112,7 +124,11 @@ OPTIONS = (
 
 
 def check_options(
-    words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
+    words: Mapping[str, str | None],
+    *,
+    tolerance: float | None,
+    worst: int | None,
+    ranks: Mapping[str, int | None],
 ) -> None:
     """Check options of :func:`~m2bridge.weights`, words by their names, and numbers."""
     for option in OPTIONS:
@@ -127,8 +143,11 @@ def check_options(
         raise InvalidCaseError("tolerance", f"{wanted}, not {tolerance!r:.60}")
     if worst is not None and (type(worst) is not int or worst < 1):
         raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
-    if rank is not None and (type(rank) is not int or rank < 0):
-        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
+    for name, rank in ranks.items():
+        if rank is not None and (type(rank) is not int or rank < 0):
+            raise InvalidCaseError(name, f"must be at least 0, not {rank!r:.60}")
+    if ranks["rank"] is not None and (ranks["rank_A"], ranks["rank_V"]) != (None, None):
+        raise InvalidCaseError("rank", "is for A and V: give it without a rank of A or of V alone")
 
 
 def read_heads_option(heads: int | str | None) -> tuple[int | None, bool]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.base import Proof, result_json
@@ -35,6 +36,7 @@ from m2bridge.trained_weights.facts import (
     TIED_EMBEDDINGS,
     Fact,
     facts_by_kind,
+    in_short,
     most_important,
     numbered_sentences,
     summary,
@@ -101,8 +103,8 @@ class Weights(PictureResult):
         The number of heads in tables, those nearest to the singular locus.
     choice : ModelChoice or None
         The model that the weights are taken for; ``None`` for matrices that were given.
-    rank : int or None
-        The rank to which distances and changes of all heads are in a table.
+    rank, rank_A, rank_V : int or None
+        The ranks of A and V, of A, and of V, to which distances and changes are in a table.
     all_heads : bool
         Whether the text has all facts, and tables of all heads.
     arrays : tuple of ArrayUse
@@ -142,6 +144,8 @@ class Weights(PictureResult):
     worst: int | None = None
     choice: ModelChoice | None = None
     rank: int | None = None
+    rank_A: int | None = None
+    rank_V: int | None = None
     all_heads: bool = False
     arrays: tuple[ArrayUse, ...] = ()
     list_arrays: bool = False
@@ -181,8 +185,8 @@ class Weights(PictureResult):
         return in_brackets(self, "source", "size_text", "is_proved")
 
     def to_sheet(self) -> Sheet:
-        """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
-        tables that are asked for.
+        """Return the sentences :attr:`in_short`, :attr:`summary` and :attr:`sentence_on_ranks`, the
+        facts, and the tables that are asked for.
         """
         facts: list[Fact] = []
         # The title of a known architecture has neither file nor sizes: they are a fact here, which
@@ -191,12 +195,11 @@ class Weights(PictureResult):
             source = f"in {visible(self.source)}" if self.source else ""
             facts.append(("weights", f"{source}: {self.size_text}, {self.tokens}".strip(": ")))
         # The summary may be None: a fact with this value is not written.
-        facts += [("summary", self.summary), ("nearest to lower rank", self.sentence_on_ranks)]
+        facts += [("in short", self.in_short), ("summary", self.summary)]
+        facts.append(("nearest to lower rank", self.sentence_on_ranks))
         blocks: list[Facts | Table] = [Facts([*facts, *self._facts()])]
-        if self.rank is not None:  # the option --rank: changes by truncation to this rank
-            softmax = self.heads[0].shape.softmax
-            changes = self.changes(self.rank)
-            blocks.append(changes_table(changes, softmax=softmax, rotary=self.is_rotary))
+        if changes := self._changes_asked_for:
+            blocks.append(changes_table(changes, softmax=self.heads[0].shape.softmax))
         if self.shows_tables:
             blocks += [exact_table(self.listed), numerical_table(self.listed)]
         if len(self.heads) == 1:
@@ -245,7 +248,7 @@ class Weights(PictureResult):
         source = f" in {visible(self.source)}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
         if self.choice is not None and not self.choice.is_said:
-            title += "; --as softmax for softmax attention"
+            title += "; if it is softmax attention, as in nn.MultiheadAttention, say --as softmax"
         if self.choice is not None and self.choice.unknown:
             unknown = visible(self.choice.unknown)
             title += f"; config.json says '{unknown:.60}', of which no architecture is known"
@@ -258,6 +261,14 @@ class Weights(PictureResult):
         """
         is_asked_for = self.worst is not None or self.sort != "layer" or self.all_heads
         return is_asked_for or len(self.heads) == 1
+
+    @property
+    def in_short(self) -> str:
+        """Two sentences in plain words: how many degrees of freedom the weights have, where this is
+        known, and which matrices A = KᵀQ and V act like ones of lower rank.
+        """
+        network = None if self.unfinished else self.network
+        return in_short(self.heads, self.layers, network, self.scope)
 
     @property
     def summary(self) -> str | None:
@@ -291,13 +302,31 @@ class Weights(PictureResult):
         """
         return self.choice is not None and self.choice.rotary
 
-    def changes(self, rank: int) -> tuple[LowRankChange, ...]:
-        """Return by how much outputs change if A and V of a head are truncated to a rank, or, with
-        rotary positions, V alone: one value for each head in :attr:`listed`, in this order.
+    def changes(
+        self, rank: int | None = None, *, rank_A: int | None = None, rank_V: int | None = None
+    ) -> tuple[LowRankChange, ...]:
+        """Return by how much outputs change if A and V of a head are truncated to a rank, or to a
+        rank each: one value for each head in :attr:`listed`, in this order, with the changes by A
+        alone and by V alone.
+
+        With rotary positions ``rank`` is for V alone, and ``rank_A`` is refused, an
+        InvalidCaseError: scores have another matrix for each difference of places.
         """
-        # With rotary positions A is kept: scores have another matrix for each difference of places.
-        of_A = not self.is_rotary
-        return tuple(LowRankChange.of(head, rank, of_A=of_A) for head in self.listed)
+        if self.is_rotary and rank_A is not None:
+            raise InvalidCaseError(
+                "rank_A",
+                "is for models without rotary positions, in which scores have one matrix A",
+            )
+        if rank is not None:
+            rank_A, rank_V = None if self.is_rotary else rank, rank
+        return tuple(LowRankChange.of(one, rank_A=rank_A, rank_V=rank_V) for one in self.listed)
+
+    @property
+    def _changes_asked_for(self) -> tuple[LowRankChange, ...]:
+        """The changes for the ranks that options say; empty if none does."""
+        if (self.rank, self.rank_A, self.rank_V) == (None, None, None):
+            return ()
+        return self.changes(self.rank, rank_A=self.rank_A, rank_V=self.rank_V)
 
     @property
     def tokens(self) -> str:
@@ -319,9 +348,9 @@ class Weights(PictureResult):
         ``json.dumps``. An empty text, and what is not known, is ``None``.
         """
         heads = [head.to_json() | nearness_json(head) for head in self.listed]
-        if self.rank is not None:
-            for head, change in zip(heads, self.changes(self.rank), strict=True):
-                head["at_rank"] = change.to_json()
+        # Without an option for ranks there are no changes, and the loop ends at once.
+        for head, change in zip(heads, self._changes_asked_for, strict=False):
+            head["at_rank"] = change.to_json()
         layers = []
         for number, layer in self.layers.items():
             # The model and the gauge group stand once, with the network.
@@ -342,6 +371,7 @@ class Weights(PictureResult):
         common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
         return common_fields | {
             "heads": heads,
+            "in_short": self.in_short,
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
             "layers": layers,
@@ -446,6 +476,8 @@ def weights(
     sort: str = "layer",
     worst: int | None = None,
     rank: int | None = None,
+    rank_A: int | None = None,
+    rank_V: int | None = None,
     list_arrays: bool = False,
     timeout: float | None = None,
 ) -> Weights:
@@ -486,11 +518,12 @@ def weights(
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
-    sort, worst, rank, list_arrays, timeout
+    rank, rank_A, rank_V : int, optional
+        Show distances of A and V to matrices of this rank, or of a rank each, and by how much the
+        outputs of a layer change at most if these replace A, V, or both.
+    sort, worst, list_arrays, timeout
         ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
-        (of softmax to a lower rank). ``worst``: show only this number of heads. ``rank``:
-        show distances of A and V to matrices of this rank, and by how much the outputs of a layer
-        change at most if these replace them.
+        (of softmax to a lower rank). ``worst``: show only this number of heads.
         ``list_arrays``: also a table of all arrays. ``timeout``: seconds for all of it.
 
     Raises
@@ -511,7 +544,8 @@ def weights(
     """
     words = {"normalization": normalization, "as_": as_, "norm": norm}
     words |= {"biases": biases, "sort": sort}
-    check_options(words, tolerance=tolerance, worst=worst, rank=rank)
+    ranks = {"rank": rank, "rank_A": rank_A, "rank_V": rank_V}
+    check_options(words, tolerance=tolerance, worst=worst, ranks=ranks)
     head_count, all_heads = read_heads_option(heads)
     counts = biases == "count"
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
@@ -574,6 +608,8 @@ def weights(
             sort=sort,
             worst=worst,
             rank=rank,
+            rank_A=rank_A,
+            rank_V=rank_V,
             all_heads=all_heads,
             list_arrays=list_arrays,
         )

@@ -116,28 +116,44 @@ def singular_values_table(head: HeadWeights) -> Table:
     return Table(header, rows[:MAX_SINGULAR_VALUES], f"Singular values, numerical{more}")
 
 
-def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bool) -> Table:
-    """Return the table of the distances of A and V of heads to matrices of at most a rank, the same
-    for all, and of how much the outputs of their layer change at most if these replace them.
+def changes_table(changes: Sequence[LowRankChange], *, softmax: bool) -> Table:
+    """Return the table of the distances of A and V of heads to matrices of lower ranks, the same
+    for all, and of how much the outputs of their layer change at most if these replace them: A
+    alone, V alone, and both.
     """
-    rank = changes[0].rank
-    header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
+    first = changes[0]
+    both = first.rank_A is not None and first.rank_V is not None
+    ranks = {"A": first.rank_A, "V": first.rank_V}
+    header = ["layer", "head"]
+    for letter, other in ("AV", "VA"):
+        rank = ranks[other] if ranks[letter] is None else ranks[letter]
+        header.append(f"{letter} to rank ≤ {rank}")
+    if both:
+        header += ["change by A alone", "by V alone"]
+    header.append("largest change")
     # Without softmax the outputs are sums over tokens, whose number is not bounded.
     of_each_token = "" if softmax else ", for each token attended to"
     norms = sorted({change.token_norm for change in changes})
     tokens = " or ".join(f"{norm:.3g}" for norm in norms)
-    # With rotary positions A differs for each difference of places, so that only V is replaced.
-    which = "V replaced" if rotary else "Replaced"
+    which = "Replaced"
+    if not both:
+        which = "V replaced" if first.rank_A is None else "A replaced"
+    by = f"rank ≤ {first.rank}"
+    if both and first.rank_A != first.rank_V:
+        by = f"rank A ≤ {first.rank_A}, rank V ≤ {first.rank_V}"
     caption = (
-        f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
+        f"{which} by {by} (numerical; change of the layer's output at most, for"
         f" tokens of norm at most {tokens}{of_each_token})"
     )
     rows = []
     for change in changes:
-        to_rank = map(distance_text, (change.distance_A, change.distance_V))
-        largest = "–" if change.change == inf else f"{change.change:.2g}"
-        rows.append((change.layer, change.head, *to_rank, largest))
-    return Table(header, rows, caption)
+        cells = [distance_text(change.distance_A), distance_text(change.distance_V)]
+        all_changes = [change.change]
+        if both:
+            all_changes = [change.change_by_A, change.change_by_V, change.change]
+        cells += ["–" if number == inf else f"{number:.2g}" for number in all_changes]
+        rows.append((change.layer, change.head, *cells))
+    return Table(tuple(header), rows, caption)
 
 
 def arrays_table(arrays: Sequence[ArrayUse]) -> Table:

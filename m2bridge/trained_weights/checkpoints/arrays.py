@@ -142,7 +142,7 @@ class NeededVector:
 
     kind: str  # ``bias`` or ``norm``
     entries: str  # what the entries are for: ``one for each output of 'q_proj'``
-    advice: str  # how it can be left out, as ``let biases be ignored``; empty if it cannot
+    advice: str  # how it can be left out, as ``say biases='ignore'``; empty if it cannot
 
     def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
         """Return the entries, read now, as an array of this shape. In the file the tensor has this
@@ -165,7 +165,7 @@ def needed_bias(matrix: Tensor) -> NeededVector:
     return NeededVector(
         kind="bias",
         entries=f"one for each output of '{visible(matrix.name):.60}'",
-        advice="let biases be ignored",
+        advice="say biases='ignore'",
     )
 
 

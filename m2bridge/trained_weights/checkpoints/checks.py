@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     number_in,
@@ -84,7 +85,7 @@ def check_output_biases(layers: Layers) -> None:
             raise InvalidCaseError(
                 "output",
                 f"{bias.quoted} is the bias of an output matrix that is not in this file: give the"
-                " name of this matrix, or let biases be ignored",
+                " name of this matrix, or say biases='ignore'",
             )
 
 
@@ -155,6 +156,22 @@ def check_factors(layers: Layers, available: Iterable[str]) -> None:
                 continue
             if re.search(row["norm"], norm.gamma.name):
                 raise InvalidCaseError("norm", f"{norm.gamma.quoted} {row['asks']}")
+
+
+def check_unknown_model(layers: Layers, model: str) -> None:
+    """Check that nothing is taken for granted of the γ of a model that config.json names, and that
+    is not known: under the names of LLaMA's norms other libraries store γ − 1.
+    """
+    for layer in layers:
+        norm = layer.norm
+        if model and norm is not None and norm.place == "pre" and "multiplies by" in norm.assumed:
+            kind = norm.kind.removesuffix("1")
+            raise InvalidCaseError(
+                "norm",
+                f"{norm.gamma.quoted} is γ in most models, and γ − 1 in some (Gemma, Nemotron,"
+                f" Qwen3-Next); config.json says '{visible(model):.60}', of which this is not"
+                f" known: say {kind}, or {kind}1 where the norm multiplies by 1 + γ",
+            )
 
 
 def check_queries(layers: Layers) -> None:

@@ -30,6 +30,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     number_in,
     read_architecture,
     text_model,
+    unknown_model,
 )
 from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, file_names
@@ -46,6 +47,7 @@ from m2bridge.trained_weights.checkpoints.checks import (
     check_shared_keys,
     check_sides,
     check_sizes,
+    check_unknown_model,
 )
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.layouts import StoredAs, stored_as
@@ -115,7 +117,8 @@ def find_layers(
         if not layers:
             raise InvalidCaseError(
                 "query",
-                "no usual names are in it: say query, key and value, or stacked; it holds"
+                "no usual names are in it: give the names of Q, K and V, or of a stacked array; it"
+                " holds"
                 f" {listed(available)}",
             )
         check_entries(layers)
@@ -132,6 +135,7 @@ def find_layers(
     if architecture is None and options.norm is None:
         check_norms(layers)
         check_factors(layers, weights)
+        check_unknown_model(layers, unknown_model(config))
     head_count = heads
     if heads is None:
         check_sizes(config, layers)

@@ -144,7 +144,7 @@ class NormTensors:
         needed = NeededVector(
             kind="norm",
             entries="one for each coordinate of the tokens that it acts on",
-            advice="say that norm is none" if self.place == "pre" else "",
+            advice="say norm='none'" if self.place == "pre" else "",
         )
         gamma = needed.read(self.gamma, (width,))
         if self.adds_one:
@@ -366,7 +366,7 @@ def _is_not_known(V: Tensor, gammas: Sequence[Tensor], kind: str | None) -> Inva
         return InvalidCaseError(
             "norm",
             f"{named} {verb} beside the layer of {V.quoted}, and whether one is before it is not"
-            " known by such names: say that norm is layer or rms, before the layer, or none",
+            " known by such names: say norm='layer' or norm='rms' if it is, or norm='none'",
         )
     return InvalidCaseError(
         "ignore",

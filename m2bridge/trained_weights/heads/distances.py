@@ -23,7 +23,7 @@ from decimal import ROUND_CEILING, Context
 from math import ceil, floor, inf, log10, sqrt, tanh, ulp
 from typing import Any, NamedTuple, Self
 
-from m2bridge.results.sheet import enumeration, plural
+from m2bridge.results.sheet import enumeration, in_brackets, plural
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
@@ -33,6 +33,8 @@ LOWER_RANKS = ("A to lower rank", "V to lower rank")
 """What they are called in tables about softmax attention."""
 _MAX_NAMED = 3
 """The largest number of heads that one sentence names."""
+ONE_PERCENT = 0.01
+"""A matrix acts like one of lower rank that is at most at this relative distance."""
 LEAST_PERCENTAGE = 0.01
 """A smaller distance is not written as a percentage."""
 _LEAST_NORMAL = 2.0**-1022
@@ -165,10 +167,17 @@ def near_words(head: HeadWeights) -> str:
 
 
 def nearness_json(head: HeadWeights) -> dict[str, Any]:
-    """Return the strata of lower rank near a head, and the sentence on them, for ``json.dumps``."""
+    """Return the strata of lower rank near a head, the sentence on them, and the smallest ranks
+    within one per cent of A and V, for ``json.dumps``.
+    """
     near = near_strata(head)
     strata = [{"stratum": stratum.name, "distance": stratum.distance} for stratum in near]
-    return {"near": strata, "near_words": near_words(head) or None}
+    within = {letter: head.rank_within(letter, ONE_PERCENT) for letter in "AV"}
+    return {
+        "near": strata,
+        "near_words": near_words(head) or None,
+        "rank_within_one_percent": within,
+    }
 
 
 class SingularStratum(NamedTuple):
@@ -231,20 +240,32 @@ def chosen_heads(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowRankChange:
-    """A head whose A or V, or both, are truncated to a lower rank."""
+    """What a layer loses if A and V of a head are truncated to lower ranks, by both together and by
+    each alone. A rank of None leaves the matrix as it is.
+    """
 
     layer: int  # counted from 1, as the head
     head: int
-    rank: int  # rk A and rk V are at most this afterwards
-    distance_A: float | None
+    rank_A: int | None  # rk A is at most this afterwards
+    rank_V: int | None
+    distance_A: float | None  # to this rank; where A stays, to the rank of V
     distance_V: float | None
     token_norm: float  # the largest norm of tokens for which the change is bounded
     change: float  # of the outputs of the layer at most; infinite where nothing is known
+    change_by_A: float  # where A alone is truncated
+    change_by_V: float
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "layer", "head", "rank_A", "rank_V", "change")
+
+    @property
+    def rank(self) -> int | None:
+        """The rank, if A and V have the same, or one of them stays; else the larger one."""
+        return max((rank for rank in (self.rank_A, self.rank_V) if rank is not None), default=None)
 
     @classmethod
-    def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
-        """Return by how much the outputs change if a head is truncated to a rank: A, if ``of_A``,
-        and V, if ``of_V``.
+    def of(cls, head: HeadWeights, *, rank_A: int | None, rank_V: int | None) -> Self:
+        """Return by how much the outputs change if a head is truncated to these ranks.
 
         An output of softmax is a sum of values times weights of tokens, and the weights have the
         sum 1. So it changes by at most the change of values, plus the largest value times the
@@ -253,43 +274,64 @@ class LowRankChange:
         a value changes by at most the change of one factor times the other, added for both factors.
         """
         numbers_A, numbers_V = map(head.numerical.numbers_of, "AV")
-        A = _Truncation.to_rank(rank if of_A else None, numbers_A.singular_values)
-        V = _Truncation.to_rank(rank if of_V else None, numbers_V.singular_values)
         coordinates = head.shape.coordinates
         token_norm = 1.0
         if coordinates is not None and coordinates.has_norm:
             token_norm = sqrt(coordinates.width)
         # A and V act on (x, 1) where there are biases: its norm is larger than that of x.
         norm = sqrt(token_norm**2 + head.shape.has_one)
-        # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
-        scores, values = A.times(norm**2), V.times(norm)
-        if None in (numbers_A.singular_values[0], numbers_V.singular_values[0]):
-            change = inf  # lost in rounding, or beyond floating point
-        elif head.shape.softmax:
-            # As 2·tanh(ε/2) ≤ ε, ε is a bound, too, where floating point makes its half 0.
-            change_of_weights = 2 * tanh(scores.change / 2) or scores.change
-            change = values.change + _product(values.largest, change_of_weights)
-        else:
-            change = _product(values.change, scores.largest)
-            change += _product(values.largest, scores.change)
+
+        def change(rank_A: int | None, rank_V: int | None) -> float:
+            """Return the largest change of outputs for these ranks."""
+            # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
+            scores = _Truncation.to_rank(rank_A, numbers_A.singular_values).times(norm**2)
+            values = _Truncation.to_rank(rank_V, numbers_V.singular_values).times(norm)
+            if None in (numbers_A.singular_values[0], numbers_V.singular_values[0]):
+                return inf  # lost in rounding, or beyond floating point
+            if head.shape.softmax:
+                # As 2·tanh(ε/2) ≤ ε, ε is a bound, too, where floating point makes its half 0.
+                change_of_weights = 2 * tanh(scores.change / 2) or scores.change
+                return values.change + _product(values.largest, change_of_weights)
+            by_values = _product(values.change, scores.largest)
+            return by_values + _product(values.largest, scores.change)
+
+        distances: list[float | None] = []
+        for rank, other, numbers in ((rank_A, rank_V, numbers_A), (rank_V, rank_A, numbers_V)):
+            known_rank = other if rank is None else rank
+            to_rank = (
+                None if known_rank is None else _distance_to_rank(numbers.distances, known_rank)
+            )
+            distances.append(to_rank)
         return cls(
             layer=head.layer,
             head=head.head,
-            rank=rank,
-            distance_A=_distance_to_rank(numbers_A.distances, rank),
-            distance_V=_distance_to_rank(numbers_V.distances, rank),
+            rank_A=rank_A,
+            rank_V=rank_V,
+            distance_A=distances[0],
+            distance_V=distances[1],
             token_norm=token_norm,
-            change=_rounded_up(change),
+            change=_rounded_up(change(rank_A, rank_V)),
+            change_by_A=_rounded_up(change(rank_A, None)),
+            change_by_V=_rounded_up(change(None, rank_V)),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``."""
+
+        def finite(change: float) -> float | None:
+            """Return a change, or None where nothing is known."""
+            return None if change == inf else change
+
         return {
             "rank": self.rank,
+            "rank_A": self.rank_A,
+            "rank_V": self.rank_V,
             "distance_A": self.distance_A,
             "distance_V": self.distance_V,
             "token_norm": self.token_norm,
-            "largest_change_of_output": None if self.change == inf else self.change,
+            "largest_change_of_output": finite(self.change),
+            "largest_change_by_A": finite(self.change_by_A),
+            "largest_change_by_V": finite(self.change_by_V),
         }
 
 
@@ -357,28 +399,103 @@ def nearness_words(distance: float) -> str:
     return f"{float(f'{100 * _rounded_up(distance):.2g}'):g} %"
 
 
+@dataclass(frozen=True, slots=True)
+class ActingRank:
+    """The rank as which A or V of a head acts: the smallest within one per cent of the matrix."""
+
+    head: HeadWeights
+    letter: str
+    rank: int
+    most: int  # the largest possible rank, α or β
+    distance: float | None  # to this rank
+
+    @property
+    def error(self) -> str:
+        """The distance in words, as ``error 1e-04``, and the rank within rounding, if it is another
+        one below the largest.
+        """
+        within_rounding = self.head.numerical.numbers_of(self.letter).effective_rank
+        if within_rounding <= self.rank:
+            return "within rounding"
+        error = f"error {self.distance:.1g}"
+        if within_rounding < self.most:
+            error += f"; rank {within_rounding} within rounding"
+        return error
+
+    @property
+    def place(self) -> str:
+        """Layer and head, as 2.5 for head 5 of layer 2."""
+        return f"{self.head.layer}.{self.head.head}"
+
+
+def acting_ranks(heads: Iterable[HeadWeights]) -> list[ActingRank]:
+    """Return the matrices A and V that act like one of lower rank, the lowest ranks first, as parts
+    of the largest possible ones, and of equal ranks the nearest first.
+    """
+    found = []
+    for head in heads:
+        for letter, most in (("A", head.shape.alpha), ("V", head.shape.beta)):
+            rank = head.rank_within(letter, ONE_PERCENT)
+            # A zero matrix is said to be 0, and one that is lost in rounding has no rank.
+            if rank is not None and 0 < rank < most:
+                distance = _distance_to_rank(head.numerical.numbers_of(letter).distances, rank)
+                found.append(ActingRank(head, letter, rank, most, distance))
+    return sorted(found, key=lambda one: (one.rank / one.most, one.distance or 0.0))
+
+
+def sentence_on_acting_ranks(heads: Sequence[HeadWeights]) -> str:
+    """Return the sentence, for everybody, on which matrices act like ones of lower rank."""
+    acting = acting_ranks(heads)
+    if not acting:
+        return "No A and no V acts like a matrix of lower rank: none is within 1 % of one."
+    first = acting[0]
+    same = [one for one in acting if (one.letter, one.rank) == (first.letter, first.rank)]
+    named = same[:_MAX_NAMED]
+    # Of several heads the error is the largest, as they are sorted by it.
+    errors = named[-1].error if len(named) == 1 else f"at most: {named[-1].error}"
+    which = "head" if len(named) == 1 else "heads"
+    verb = "acts" if len(named) == 1 else "act"
+    names = enumeration([one.place for one in named])
+    sentence = (
+        f"{first.letter} of {which} {names} {verb} like rank {first.rank} of {first.most}"
+        f" ({errors})"
+    )
+    if more := len(acting) - len(named):
+        sentence += f", and {more} more of all matrices A and V like lower ranks"
+    return f"{sentence}."
+
+
 def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
-    It names the nearest head, and those that are at most twice as far from the same rank of the
-    same matrix. With rotary positions A is another matrix for each difference of places, and the
-    sentence is about V alone.
+    It is about the lowest rank as which a matrix acts, and the heads whose same matrix acts like
+    that rank; if there is none, about the head that is nearest to a rank one below the largest, and
+    those that are at most twice as far from it. With rotary positions A is another matrix for each
+    difference of places, and the sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
     by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
     nearest = nearest_lower_rank(by_distance[0], letters)
-    named: list[HeadWeights] = []
-    largest_distance = nearest.distance
+    named = []
     for head in by_distance:
         lower = nearest_lower_rank(head, letters)
-        is_near = lower.name == nearest.name and lower.distance <= 2 * nearest.distance
-        if is_near and len(named) < _MAX_NAMED:
+        if lower.name == nearest.name and lower.distance <= 2 * nearest.distance:
             named.append(head)
-            largest_distance = lower.distance
-    on_A = nearest.letter == "A"
-    changes = [LowRankChange.of(head, nearest.rank, of_A=on_A, of_V=not on_A) for head in named]
-    change = max(found.change for found in changes)
-    norm = max(found.token_norm for found in changes)
+    if acting := [one for one in acting_ranks(heads) if one.letter in letters]:
+        first = acting[0]
+        nearest = LowerRank(first.distance or 0.0, letter=first.letter, rank=first.rank)
+        same = [one for one in acting if (one.letter, one.rank) == (first.letter, first.rank)]
+        named = [one.head for one in same]
+    named = named[:_MAX_NAMED]
+    distances_of_named = [
+        head.numerical.numbers_of(nearest.letter).distances[nearest.rank] or 0.0 for head in named
+    ]
+    largest_distance = max(distances_of_named)
+    rank_A = nearest.rank if nearest.letter == "A" else None
+    rank_V = nearest.rank if nearest.letter == "V" else None
+    changes = [LowRankChange.of(head, rank_A=rank_A, rank_V=rank_V) for head in named]
+    change = max(one.change for one in changes)
+    norm = max(one.token_norm for one in changes)
     # Head 5 of layer 2 is written as 2.5.
     names = enumeration([f"{head.layer}.{head.head}" for head in named])
     is_one = len(named) == 1

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import in_brackets
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.numerical import Numerical
@@ -29,6 +30,12 @@ from m2bridge.trained_weights.heads.ranks import (
 )
 from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.truncation import (
+    SingularVectors,
+    TruncatedHead,
+    singular_vectors,
+    truncated_head,
+)
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
 if TYPE_CHECKING:
@@ -60,12 +67,22 @@ class HeadWeights:
     ranks: Ranks
     numerical: Numerical
     types: HeadTypes | None = None  # None where K and Q are not given, or with biases or a norm
+    # Reads the head from its source, as matrices of a whole file may not fit into memory.
+    read: Callable[[], ReducedHead] | None = None
 
     def __repr__(self) -> str:
         return in_brackets(self, "layer", "head", "orbit", "singular", "boundary")
 
     @classmethod
-    def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
+    def of(
+        cls,
+        head: ReducedHead,
+        *,
+        a: int | None,
+        softmax: bool,
+        tolerance: float | None,
+        read: Callable[[], ReducedHead],
+    ) -> Self:
         """Return all that is found about a head: sizes, exact ranks, types, singular values.
 
         ``a`` is the largest rank of a given A, and ``tolerance`` the part of the largest singular
@@ -85,7 +102,94 @@ class HeadWeights:
             ranks=ranks,
             numerical=numerical,
             types=types,
+            read=read,
         )
+
+    def _again(self) -> ReducedHead:
+        """Return the head, read now."""
+        if self.read is None:
+            raise InvalidCaseError("weights", "the matrices of this head are not known any more")
+        return self.read()
+
+    @property
+    def matrices(self) -> dict[str, Any]:
+        """The matrices of the head as they are stored, read now: arrays K and Q of shape (a, d), or
+        A (d, d), V (v, d), and O (d', v) if there is one, by these letters.
+        """
+        return dict(self._again().arrays.matrices)
+
+    def singular_vectors(self, letter: str) -> SingularVectors:
+        """Return the singular values and vectors of A = KᵀQ, or, for V, of V or OV: ``left``,
+        ``values`` and ``right`` with left · diag(values) · rightᵀ.
+
+        Parameters
+        ----------
+        letter : str
+            ``A`` or ``V``.
+
+        Returns
+        -------
+        SingularVectors
+            Arrays of the shapes (rows, k), (k,) and (columns, k) in double precision; A is (d, d)
+            and OV is (d', d), with d + 1 where a bias counts as a coordinate of tokens. Neither is
+            multiplied out. A sign common to a left and a right vector is not determined.
+
+        Raises
+        ------
+        InvalidCaseError
+            For any other letter.
+
+        Examples
+        --------
+        >>> from m2bridge import weights
+        >>> head = weights(K=[[3, 0]], Q=[[0, 2]], V=[[1, 0], [0, 1]]).heads[0]
+        >>> abs(head.singular_vectors("A").left).tolist(), head.singular_vectors("A").values
+        ([[1.0], [0.0]], array([6.]))
+        """
+        if letter not in ("A", "V"):
+            raise InvalidCaseError("letter", f"must be A or V, not {letter!r:.60}")
+        return singular_vectors(self._again(), letter)
+
+    def truncated(self, *, rank_A: int | None = None, rank_V: int | None = None) -> TruncatedHead:
+        """Return the nearest head of lower rank, as matrices of the same shapes to put back.
+
+        Q and O alone are changed, as no other head has them: so this can be put back for heads
+        that share keys and values, too. Without O the matrix V is changed, which shared heads
+        cannot do alone.
+
+        Parameters
+        ----------
+        rank_A, rank_V : int, optional
+            The largest rank of A = KᵀQ, and of V or OV, afterwards; unchanged when left out.
+            With rotary positions A is that of two tokens at the same place; for all others the
+            rank is at most ``rank_A``, too, but not the nearest one.
+
+        Raises
+        ------
+        InvalidCaseError
+            For a negative rank, a V without O that heads share, and an A that is given in place of
+            K and Q behind a norm.
+
+        Examples
+        --------
+        >>> from m2bridge import weights
+        >>> V = [[2, 0, 0], [0, 1, 0]]
+        >>> head = weights(K=[[1, 0, 1]], Q=[[0, 1, 0]], V=V).heads[0].truncated(rank_V=1)
+        >>> head.V.round(12).tolist(), head.changed
+        ([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]], ('V',))
+        """
+        return truncated_head(self._again(), rank_A=rank_A, rank_V=rank_V)
+
+    def rank_within(self, letter: str, distance: float) -> int | None:
+        """Return the smallest rank of a matrix at this relative distance from A or V, or nearer;
+        None where the matrix is lost in rounding.
+        """
+        numbers = self.numerical.numbers_of(letter)
+        if numbers.effective_rank == 0 and not self.ranks.proved:
+            return None
+        # A distance of None is hidden by rounding, and counts as 0.
+        near = ((to_rank or 0.0) <= distance for to_rank in numbers.distances)
+        return next((rank for rank, is_near in enumerate(near) if is_near), None)
 
     @property
     def orbit(self) -> Orbit | None:

@@ -68,8 +68,8 @@ def precision(array: Any) -> float:
     Integers alone tell nothing of the type, and count as float64.
     """
     # Entries times a power of two, so that none is beyond the exponents of float32.
-    scaled, _ = _scaled(array)
-    is_single = (scaled == scaled.astype("float32")).all()
+    entries, _exponent = scaled(array)
+    is_single = (entries == entries.astype("float32")).all()
     has_fractions = (array % 1).any()
     return PRECISIONS["float32" if is_single and has_fractions else "float64"]
 
@@ -93,9 +93,7 @@ class Spectrum:
         of the errors of the matrices; empty if they have none.
         """
         # A matrix is 2^exponent·W, with entries of W up to 1: no square of one is too large.
-        scaled = [_scaled(matrix) for matrix in product]
-        matrices = [matrix for matrix, _ in scaled]
-        exponents = [exponent for _, exponent in scaled]
+        matrices, exponents = zip(*map(scaled, product), strict=True)
         basis, triangle = numpy.linalg.qr(matrices[-1].T)
         # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the
         # core, a small matrix, has the singular values of the product.
@@ -196,7 +194,7 @@ class Spectrum:
         return shown
 
 
-def _scaled(array: Any) -> tuple[Any, int]:
+def scaled(array: Any) -> tuple[Any, int]:
     """Return a matrix W in double precision with entries of absolute value up to 1, and an exponent
     e, such that the array is about 2^e·W.
     """
@@ -207,8 +205,8 @@ def _scaled(array: Any) -> tuple[Any, int]:
             # A fraction whose terms have m and n bits is less than 2^(m − n + 1).
             bits = int(largest.numerator).bit_length() - int(largest.denominator).bit_length()
             shift = bits + 1
-        scaled = [float(Fraction(entry) / Fraction(2) ** shift) for entry in array.flat]
-        return numpy.array(scaled).reshape(array.shape), shift
+        entries = [float(Fraction(entry) / Fraction(2) ** shift) for entry in array.flat]
+        return numpy.array(entries).reshape(array.shape), shift
     array = array.astype(float)
     shift = int(numpy.frexp(abs(array).max())[1])
     return numpy.ldexp(array, -shift), shift

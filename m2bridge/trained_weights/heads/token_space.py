@@ -193,6 +193,17 @@ class Tokens:
         rounding = 2.0**-52 * size + sqrt(found.size) * ulp(0.0)
         return found, _ROUNDINGS * sqrt(self.width) * rounding
 
+    def in_all_coordinates(self, vectors: Any) -> Any:
+        """Return vectors on the orthonormal basis of :meth:`numeric`, the columns of a matrix, with
+        all d coordinates of tokens, and the coordinate 1 as the last one if they have it.
+        """
+        if self.norm is None or self.norm.kind != "layer":
+            return vectors
+        on_hyperplane, constants = vectors[: self.width - 1], vectors[self.width - 1 :]
+        zeros = numpy.zeros((1, vectors.shape[1]))
+        # The reflection is its own inverse: it takes the span of all axes but the last one back.
+        return numpy.vstack([_reflected(numpy.vstack([on_hyperplane, zeros]).T).T, constants])
+
     def numeric_on_both_sides(
         self, A: Any, *, rows_have_constant: bool, columns_have_constant: bool
     ) -> tuple[Any, float]:
@@ -250,13 +261,20 @@ def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
 
 def _restricted_to_hyperplane(forms: Any) -> Any:
     """Return linear forms on ℝ^d, the rows of a matrix, on an orthonormal basis of Σx_i = 0."""
-    d = forms.shape[1]
-    # The reflection that takes (1, …, 1) to the last axis takes the hyperplane to the span of the
-    # other axes: their images are an orthonormal basis. It is 1 − 2uuᵀ/uᵀu.
+    return _reflected(forms)[:, :-1]
+
+
+def _reflected(rows: Any) -> Any:
+    """Return vectors, the rows of a matrix, in the mirror that exchanges the lines of (1, …, 1) and
+    of the last axis, and so the hyperplane Σx_i = 0 and the span of the other axes: the images of
+    these axes are an orthonormal basis of it.
+    """
+    d = rows.shape[1]
     u = numpy.full(d, 1 / sqrt(d))
     u[-1] += 1
-    reflected = forms - numpy.outer(forms @ u, u) * (2 / (u @ u))
-    return reflected[:, :-1]
+    # The reflection is 1 − 2uuᵀ/uᵀu.
+    reflected: Any = rows - numpy.outer(rows @ u, u) * (2 / (u @ u))
+    return reflected
 
 
 def _norm(array: Any) -> float:

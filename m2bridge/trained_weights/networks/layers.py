@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -26,6 +27,7 @@ from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import residues_of, sum_or_none, without_last_row
 from m2bridge.trained_weights.heads.shape import HeadShape
+from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.network import network_at_weights
 from m2bridge.trained_weights.networks.network_with_norms import AnalysedLayer, layers_in_a_row
@@ -99,8 +101,14 @@ def find_heads(
         for head in with_progress(all_heads, head_count, "heads"):
             if head.layer not in traits:
                 traits[head.layer] = LayerTraits.of(head, options)
-            reduced = options.reduced(head)
-            results.append(HeadWeights.of(reduced, a, options.softmax, tolerance))
+            result = HeadWeights.of(
+                options.reduced(head),
+                a=a,
+                softmax=options.softmax,
+                tolerance=tolerance,
+                read=partial(_read_head, layers, options, head.layer, head.head),
+            )
+            results.append(result)
         not_proved = sum(not head.ranks.proved for head in results)
         if not_proved:
             unfinished = f"the ranks of {plural(not_proved, 'head')} are not proved"
@@ -109,6 +117,14 @@ def find_heads(
             raise
         unfinished = str(limit)
     return HeadResults(heads=results, traits=traits, unfinished=unfinished)
+
+
+def _read_head(
+    layers: Sequence[LayerTensors], options: AnalysisOptions, layer: int, number: int
+) -> ReducedHead:
+    """Return the head with this number of a layer, read again."""
+    heads = layers[layer - 1].heads(layer, options.heads)
+    return options.reduced(next(head for head in heads if head.head == number))
 
 
 def analyse_layers(

@@ -1067,7 +1067,8 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
     )
     numpy.save(tmp_path / "emb.npy", numpy.ones((300, 16)))
     with pytest.raises(
-        InvalidCaseError, match=r"say query, key and value, or stacked; it holds 'emb' \(300 × 16\)"
+        InvalidCaseError,
+        match=r"give the names of Q, K and V, or of a stacked array; it holds 'emb' \(300 × 16\)",
     ):
         weights(tmp_path / "emb.npy")
     shown = invoke("weights", tmp_path / "emb.npy")
@@ -1650,15 +1651,15 @@ def test_the_summary_has_the_nearest_head_of_each_locus(found: Weights) -> None:
     assert "rk A ≤ 2: 3 heads, nearest head 1 of layer 2" in words
 
 
-def test_text_has_two_sentences_and_ten_facts_and_more_on_request() -> None:
+def test_text_is_short_and_has_ten_facts_and_more_on_request() -> None:
     """Of a network of two layers with biases, in which there is more to be said than that."""
     file = Path(__file__).parents[3] / "examples" / "weights.npz"
     found = weights(file, heads=4, normalization="softmax")
     (block,) = found.to_sheet().blocks
     assert isinstance(block, Facts)
     names = [name for name, _ in block.pairs]
-    assert names[:2] == ["summary", "nearest to lower rank"]
-    assert len(names) == 12
+    assert names[:3] == ["in short", "summary", "nearest to lower rank"]
+    assert len(names) == 13
     assert {"the network", "dimension", "regular point", "left out", "remark"} <= set(names)
     assert names[-1] == "computed by"
     assert dict(block.pairs)["computed by"].endswith(

@@ -469,7 +469,7 @@ def test_a_norm_that_is_said_is_before_the_layer() -> None:
         (
             {"h.0.attn.c_attn.bias": numpy.ones(7)},
             r"'h.0.attn.c_attn.bias' is 7, a bias of 18 entries is needed, one for each output of"
-            r" 'h.0.attn.c_attn.weight'; let biases be ignored, or give it another name if it"
+            r" 'h.0.attn.c_attn.weight'; say biases='ignore', or give it another name if it"
             r" does not belong to this layer",
         ),
         (
@@ -553,7 +553,7 @@ def test_answers_are_about_biases_and_norms() -> None:
     }
     ignored = weights(broken, heads=HEADS, biases="ignore", norm="none").to_json()
     assert ignored["heads"] == weights(bare, heads=HEADS).to_json()["heads"]
-    with pytest.raises(InvalidCaseError, match="let biases be ignored"):
+    with pytest.raises(InvalidCaseError, match="say biases='ignore'"):
         weights(broken, heads=HEADS, norm="none")
 
 

@@ -180,7 +180,7 @@ def test_a_model_that_is_not_in_the_table_is_named(tmp_path: Path) -> None:
     config = {"model_type": "smollm9", "num_attention_heads": HEADS}
     title = weights(saved(state, tmp_path, config), biases="ignore").to_sheet().title
     assert title.endswith(
-        "--as softmax for softmax attention; config.json says 'smollm9', of which no architecture"
+        "nn.MultiheadAttention, say --as softmax; config.json says 'smollm9', of which no architecture"
         " is known"
     )
 

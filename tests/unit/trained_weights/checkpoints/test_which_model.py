@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -119,13 +121,13 @@ def test_layers_that_stand_alone_are_no_model() -> None:
     state = {x: y for x, y in gpt2().items() if ".attn." in x or "ln_1" in x}
     found = weights(state, heads=HEADS)
     assert "lightning" in first_line(found)
-    assert first_line(found).endswith("--as softmax for softmax attention")
+    assert first_line(found).endswith("nn.MultiheadAttention, say --as softmax")
     assert found.to_json()["model"]["architecture"] is None
 
 
 def test_a_model_that_config_json_names_and_the_table_lacks_is_not_guessed(tmp_path: Path) -> None:
     config = {"model_type": "smollm9", "num_attention_heads": HEADS}
-    found = weights(saved(llama(), tmp_path, config))
+    found = weights(saved(llama(), tmp_path, config), norm="rms")
     assert "lightning" in first_line(found)
 
 
@@ -257,6 +259,37 @@ def test_whether_a_norm_multiplies_by_gamma_is_asked_for() -> None:
         weights(state, heads=HEADS)
     assert "the RMSNorm multiplies by 1 + γ" in weights(state, heads=HEADS, norm="rms1").remarks
     assert weights(state, heads=HEADS, norm="rms").heads
+
+
+def test_gamma_of_a_model_that_config_json_names_and_nobody_knows_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    """Qwen3-Next has the names of LLaMA, and stores γ − 1."""
+    folder = saved(llama(), tmp_path, {"model_type": "qwen3_next", "num_attention_heads": 2})
+    with pytest.raises(InvalidCaseError, match="say rms, or rms1") as reason:
+        weights(folder, as_="softmax")
+    assert reason.value.option == "norm"
+    result = CliRunner().invoke(cli, ["weights", str(folder), "--norm-before", "rms1"])
+    assert result.exit_code == 0
+
+
+def test_messages_on_the_command_line_have_its_options(tmp_path: Path) -> None:
+    """In Python they have arguments."""
+    state = {f"layers.0.self_attn.{x}_proj.weight": drawn(6, 6) for x in "qkvo"}
+    state["layers.0.curious_norm.weight"] = drawn(6)
+    with pytest.raises(InvalidCaseError, match="or norm='none'"):
+        weights(state, heads=2)
+    file = tmp_path / "model.safetensors"
+    save_file(state, file)
+    process = subprocess.run(
+        [sys.executable, "-m", "m2bridge", "weights", str(file), "--heads", "2"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 2
+    assert process.stderr.startswith("Error: Invalid value for '--norm-before'")
+    assert "say --norm-before layer or --norm-before rms if it is" in process.stderr
 
 
 def test_whether_a_layernorm_multiplies_by_gamma_is_asked_for_or_said() -> None:

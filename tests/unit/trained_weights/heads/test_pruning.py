@@ -173,7 +173,7 @@ def test_a_change_that_floating_point_makes_zero_is_not_said_to_be_zero() -> Non
 def test_the_change_by_scores_is_no_less_than_the_change_at_two_tokens() -> None:
     """At the tokens 1 and −1 the weights of A = 1 give tanh 1, and equal weights give 0."""
     (head,) = weights(K=[[1]], Q=[[1]], V=[[1]], normalization="softmax").heads
-    change = LowRankChange.of(head, 0, of_V=False).change
+    change = LowRankChange.of(head, rank_A=0, rank_V=None).change
     assert numpy.tanh(1) <= change == 0.93
 
 

@@ -176,7 +176,7 @@ def test_the_architecture_is_what_config_json_says_unless_an_option_does(tmp_pat
     numpy.savez(tmp_path / "w.npz", **arrays)
     title = weights(tmp_path, heads=2).to_sheet().title
     assert title.startswith("Weights of lightning self-attention")
-    assert title.endswith("--as softmax for softmax attention")
+    assert title.endswith("nn.MultiheadAttention, say --as softmax")
     config = {"model_type": "gpt2", "n_head": 2, "n_embd": 4}
     (tmp_path / "config.json").write_text(json.dumps(config))
     found = weights(tmp_path)
