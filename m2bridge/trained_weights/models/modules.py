@@ -1,9 +1,9 @@
 """The modules of a model in memory, as a tree of paths, and the arrays that they hold.
 
 PyTorch is met, and never imported: a module is what has ``torch.nn.Module`` among its classes by
-name, and what is read of it are attributes. What a module computes is known by the class that has
-its method ``forward``, the *computing class*, as ``torch.nn.modules.linear.Linear``: a subclass
-with a ``forward`` of its own is another function, and is not known.
+name, and what is read of it are attributes. What a module computes is known by the first of its
+classes that has methods, the *computing class*, as ``torch.nn.modules.linear.Linear``: a subclass
+with methods of its own may be another function, and is not known.
 
 Some modules are around another one and take its place, as ``base_layer`` is inside an adapter of
 PEFT: the path is that of the place, and the modules there form a *chain*, from the outermost to the
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -44,18 +45,27 @@ def class_name(module: Any) -> str:
 
 
 def computing_class(module: Any) -> str:
-    """Return the name, with its module, of the class whose ``forward`` a module has; empty where
-    the object itself has one.
+    """Return the name, with its module, of the first class of a module that has methods or
+    properties, but for how it is made and printed; empty where the object has a ``forward`` itself.
     """
     # accelerate puts a function around ``forward`` that moves arrays between devices.
     if "forward" in vars(module) and "_hf_hook" not in vars(module):
         return ""
     for one in type(module).__mro__:
-        if "forward" in vars(one):
+        names = [name for name, value in vars(one).items() if isinstance(value, _METHODS)]
+        if not _CHANGE_NOTHING.issuperset(names):
             return f"{one.__module__}.{one.__qualname__}"
     return ""
 
 
+def is_of(module: Any, *packages: str) -> bool:
+    """Return whether what a module computes is written in one of these packages."""
+    return computing_class(module).startswith(tuple(f"{package}." for package in packages))
+
+
+_METHODS = (FunctionType, property, staticmethod, classmethod)
+_CHANGE_NOTHING = frozenset(("__init__", "__repr__", "extra_repr"))
+"""The methods that a subclass may have of its own, and computes the same."""
 _INSIDE = ("base_layer", "_original_component", "_orig_mod")
 """The attributes under which PEFT, TransformerLens and ``torch.compile`` have the module in whose
 place they stand.
@@ -66,6 +76,8 @@ _LINEAR = {
     "transformers.pytorch_utils.Conv1D": True,
 }
 """The computing classes of linear maps: whether their matrix has the shape (in, out)."""
+_KINDS = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64")
+"""The types of entries that are read."""
 _TENSORS = ("Tensor", "Parameter")
 """The classes of arrays of PyTorch whose entries are the numbers themselves."""
 
@@ -120,9 +132,6 @@ class ModuleTree:
         is, or may be, another function of its input.
         """
         *around, module = self.chains[path]
-        is_in_out = _LINEAR.get(computing_class(module))
-        if is_in_out is None:
-            raise not_known(path, module, "is no linear layer that is understood")
         own = {name for name, _ in _own_arrays(module)}
         if "weight" not in own or own - {"weight", "bias"}:
             raise not_known(
@@ -131,6 +140,9 @@ class ModuleTree:
                 "has no matrix of its own, as pruning, weight_norm and parametrizations have it:"
                 " remove them first, as torch.nn.utils.parametrize.remove_parametrizations does",
             )
+        is_in_out = _LINEAR.get(computing_class(module))
+        if is_in_out is None:
+            raise not_known(path, module, "is no linear layer that is understood")
         weight = self.tensors[f"{path}.weight"]
         for wrapper in reversed(around):
             if is_adapter(wrapper):
@@ -176,10 +188,11 @@ def _own_arrays(module: Any) -> Iterator[tuple[str, Any]]:
 
 def _entries(name: str, value: Any) -> Any:
     """Return an array of PyTorch, if its entries are its numbers and are there."""
-    if class_name(value) not in _TENSORS:
+    kind = class_name(value) if class_name(value) not in _TENSORS else torch_kind(value)
+    if kind not in _KINDS:
         raise ConversionError(
-            f"'{name:.120}' is of the type {class_name(value):.60}, whose entries are not the"
-            " weights: load the model in float32, float16 or bfloat16, on one device"
+            f"'{name:.120}' is of the type {kind:.60}, whose entries are not the weights: load the"
+            " model in float32, float16 or bfloat16, on one device"
         )
     if str(value.device) == "meta":
         raise ConversionError(

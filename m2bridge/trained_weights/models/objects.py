@@ -16,7 +16,11 @@ from typing import Any, NamedTuple
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.arrays import file_names
-from m2bridge.trained_weights.checkpoints.checks import check_entries, check_queries
+from m2bridge.trained_weights.checkpoints.checks import (
+    check_entries,
+    check_no_bare_integers,
+    check_queries,
+)
 from m2bridge.trained_weights.checkpoints.find_layers import LayersInSource
 from m2bridge.trained_weights.checkpoints.names import in_order
 from m2bridge.trained_weights.checkpoints.stored import merged, with_factors
@@ -27,6 +31,7 @@ from m2bridge.trained_weights.models.modules import (
     class_name,
     classes_of,
     computing_class,
+    is_of,
     not_known,
 )
 from m2bridge.trained_weights.models.torch_modules import KNOWN, read_torch
@@ -78,6 +83,7 @@ def find_layers_in_object(
     available = {name: part for name, part in tree.tensors.items() if name not in idle}
     weights = {name: part for name, part in available.items() if not ignored.fullmatch(name)}
     check_entries(layers)
+    check_no_bare_integers(layers)
     layers = [with_factors(layer, weights) for layer in layers]
     check_accounted(layers, weights, options)
     check_queries(layers)
@@ -129,7 +135,7 @@ def _read(source: Any, options: StoredOptions) -> tuple[ModuleTree, ReadModel]:
         return tree, read_hooked(tree)
     if computing_class(source) in KNOWN:
         return tree, read_torch(tree)
-    if computing_class(source).startswith("transformers.models."):
+    if is_of(source, "transformers.models"):
         raise not_known(
             "",
             source,

@@ -30,6 +30,7 @@ from m2bridge.trained_weights.models.modules import (
     class_name,
     classes_of,
     computing_class,
+    is_of,
     not_known,
 )
 from m2bridge.trained_weights.models.transformers_models import PRETRAINED, read_transformers
@@ -64,6 +65,9 @@ _NORMS = {"LN": "layer", "LNPRE": "layer", "RMS": "rms", "RMSPRE": "rms", "NONE"
 def read_hooked(tree: ModuleTree) -> ReadModel:
     """Return the layers of a ``HookedTransformer``, or of the blocks of a ``HookedEncoder``."""
     model, cfg = tree.root, tree.root.cfg
+    for block in (model, *model.blocks):
+        if not is_of(block, "transformer_lens"):
+            raise not_known("", block, "has methods that are not of TransformerLens itself")
     architecture = _architecture(model, cfg, is_encoder=ENCODER in classes_of(model))
     paths = [f"blocks.{number}" for number in range(len(model.blocks))]
     return ReadModel(

@@ -32,7 +32,7 @@ from m2bridge.trained_weights.checkpoints.norms import NormTensors, norm_beside,
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.models.adapters import merged_names
 from m2bridge.trained_weights.models.description import ObjectDescription, ReadModel
-from m2bridge.trained_weights.models.modules import ModuleTree, computing_class, not_known
+from m2bridge.trained_weights.models.modules import ModuleTree, computing_class, is_of, not_known
 
 PRETRAINED = "transformers.modeling_utils.PreTrainedModel"
 """The class of all models of transformers."""
@@ -82,7 +82,10 @@ def read_transformers(tree: ModuleTree) -> ReadModel:
         raise not_known(
             "", model, f"has the model_type '{model_type!s:.60}', whose layers are not known"
         )
-    layers = [_layer(tree, path, names, config, architecture) for path, names in _attentions(tree)]
+    layers = []
+    for path, names in _attentions(tree):
+        _check_is_of_the_library(tree, path)
+        layers.append(_layer(tree, path, names, config, architecture))
     if not layers:
         raise not_known("", model, "has no module of attention that is understood")
     # The configuration is about texts, where a model has images, too.
@@ -114,7 +117,7 @@ def _attentions(tree: ModuleTree) -> Iterator[tuple[str, _Matrices]]:
     """
     for path, chain in tree.chains.items():
         module = chain[-1]
-        if "attention" not in type(module).__name__.lower():
+        if not any("attention" in one.__name__.lower() for one in type(module).__mro__):
             continue
         children = tree.children(path)
         for names in _MATRICES:
@@ -135,6 +138,25 @@ def _around(path: str, name: str) -> str:
     return f"{path}.{name}".removeprefix(".")
 
 
+def _check_is_of_the_library(tree: ModuleTree, path: str) -> None:
+    """Check that a module of attention, and the modules around it up to the model, are those of
+    transformers, so that it is known what they compute.
+    """
+    words = path.split(".") if path else []
+    for length in range(len(words) + 1):
+        place = ".".join(words[:length])
+        module = tree.module(place)
+        # A place may have no module of its own, as where only its parts are around a module.
+        if module is None or is_of(module, "transformers", "torch.nn.modules.container"):
+            continue
+        raise not_known(
+            place,
+            module,
+            "is not of transformers itself, and what it computes is not known: give the model of"
+            " transformers inside it, if there is one",
+        )
+
+
 def _layer(
     tree: ModuleTree,
     path: str,
@@ -144,8 +166,6 @@ def _layer(
 ) -> LayerTensors:
     """Return the layer of a module of attention, without its norm."""
     module = tree.module(path)
-    if not computing_class(module).startswith("transformers.models."):
-        raise not_known(path, module, "is not of transformers itself, and its function not known")
     parts, biases = {}, {}
     for letter in "QKVO":
         linear = tree.linear(_around(path, getattr(names, letter)))
@@ -280,6 +300,8 @@ def _kind_of_norm(tree: ModuleTree, path: str) -> str:
     *modules, name = computing_class(module).split(".")
     if name in ("NemotronLayerNorm1P",):
         return "layer1"
+    if not is_of(module, "transformers", "torch", "apex"):
+        raise not_known(path, module, "is a norm whose function is not known")
     if name.endswith("RMSNorm"):
         # The norms of all models of Gemma multiply by 1 + γ.
         return "rms1" if name.startswith("Gemma") else "rms"

@@ -8,6 +8,7 @@ computes: inputs of layer 1, and what its attention adds for them.
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -34,9 +35,9 @@ def simple(value: Any) -> bool:
 
 def tree(module: Any, arrays: dict[str, Any], path: str = "") -> dict[str, Any]:
     """The classes, attributes, arrays and children of a module; arrays go to ``arrays``."""
-    # A class is a text: its module, its name, and a parenthesis if it has ``forward``.
+    # A class is a text: its module, its name, and parentheses if it computes something.
     classes = " ".join(
-        f"{one.__module__}:{one.__qualname__}{'()' if 'forward' in vars(one) else ''}"
+        f"{one.__module__}:{one.__qualname__}{'()' if computes(one) else ''}"
         for one in type(module).__mro__
     )
     attributes = {
@@ -71,6 +72,13 @@ def tree(module: Any, arrays: dict[str, Any], path: str = "") -> dict[str, Any]:
     }
     found = {"classes": classes, "attributes": attributes, "arrays": own, "children": children}
     return {key: value for key, value in found.items() if value}
+
+
+def computes(one: type) -> bool:
+    """Whether a class has functions other than those that make and print its objects."""
+    functions = {name for name, value in vars(one).items() if callable(value) or simple(value)}
+    functions -= {"__init__", "__repr__", "extra_repr", "__module__", "__doc__", "__qualname__"}
+    return any(inspect.isroutine(vars(one)[name]) for name in functions)
 
 
 def plain(value: Any) -> Any:
@@ -186,8 +194,6 @@ def text_models() -> Iterator[tuple[str, Any, str, str]]:
 
 def run_text(model: Any) -> None:
     """Run a model of texts or images on a few tokens, all at one position where it rotates."""
-    import inspect
-
     import torch
 
     tokens = torch.tensor([[3, 5, 7]])

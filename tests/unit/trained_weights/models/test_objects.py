@@ -288,6 +288,46 @@ def test_code_from_outside_of_transformers_is_refused() -> None:
         read(recording.model)
 
 
+@pytest.mark.parametrize("place", ["", "model", "model.layers.0", "model.layers.0.self_attn"])
+def test_methods_of_subclasses_around_attention_are_not_known(place: str) -> None:
+    """A subclass may call the norm elsewhere, or change what the attention does."""
+    recording = Recording("llama")
+    found = recording.model
+    for word in place.split(".") if place else ():
+        found = found._children[word]
+    own = type(found)
+    found.__class__ = type("Mine", (own,), {"__module__": "notebook", "_mix": lambda self: None})
+    with pytest.raises(InvalidCaseError, match=r"Mine\)? is not of transformers itself"):
+        read(recording.model)
+    found.__class__ = type(
+        "Mine", (own,), {"__module__": "notebook", "__init__": lambda self: None}
+    )
+    assert len(read(recording.model).found.layers) == 2
+
+
+def test_methods_of_subclasses_of_hooked_blocks_are_not_known() -> None:
+    recording = Recording("hooked")
+    block = recording.model.blocks._children["1"]
+    block.__class__ = type("Mine", (type(block),), {"forward": lambda self: None})
+    with pytest.raises(InvalidCaseError, match="not of TransformerLens itself"):
+        read(recording.model)
+
+
+@pytest.mark.parametrize("dtype", ["torch.float8_e4m3fn", "torch.complex64"])
+def test_types_that_are_not_read_are_refused_where_they_are_needed(dtype: str) -> None:
+    recording = Recording("llama")
+    recording.arrays["model.layers.0.self_attn.v_proj.weight"].dtype = dtype
+    with pytest.raises(ConversionError, match=f"of the type {dtype.removeprefix('torch.')}"):
+        list(read(recording.model).found.layers[0].heads(1, None))
+
+
+def test_integers_without_scales_are_refused() -> None:
+    recording = Recording("llama")
+    recording.arrays["model.layers.1.self_attn.v_proj.weight"].dtype = "torch.int8"
+    with pytest.raises(InvalidCaseError, match="no scales are beside it"):
+        read(recording.model)
+
+
 def test_a_model_type_that_is_not_known_is_refused() -> None:
     recording = Recording("llama")
     recording.config["model_type"] = "new"
@@ -299,10 +339,12 @@ def test_a_norm_of_another_class_is_refused() -> None:
     recording = Recording("llama")
     block = recording.model.model.layers._children["0"]
     gamma = block.input_layernorm._arrays
-    for name, message in (("GemmaRMSNorm", "no norm of the kind"), ("Odd", "not known")):
-        block._children["input_layernorm"] = module(
-            f"transformers.models.gemma.modeling_gemma:{name}()", gamma, {}
-        )
+    for name, message in (
+        ("transformers.models.gemma.modeling_gemma:GemmaRMSNorm", "no norm of the kind"),
+        ("transformers.models.llama.modeling_llama:Odd", "not known"),
+        ("notebook:MyRMSNorm", "not known"),
+    ):
+        block._children["input_layernorm"] = module(f"{name}()", gamma, {})
         with pytest.raises(InvalidCaseError, match=message):
             read(recording.model)
 
