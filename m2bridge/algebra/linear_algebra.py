@@ -300,7 +300,7 @@ class Quotient:
     """
 
     prime: int
-    chosen: list[int] = field(default_factory=list)  # the numbers of rows that form a basis
+    basis_rows: list[int] = field(default_factory=list)  # the numbers of rows that form a basis
     forms: dict[Any, SparseVector] = field(default_factory=dict)  # leading place → others
 
     @classmethod
@@ -309,7 +309,7 @@ class Quotient:
         result = cls(prime)
         rounds = []  # the forms that each round found
         numbered_rows = [(number, row) for number, row in enumerate(rows) if row]
-        # Each round adds the numbers of its independent rows to ``result.chosen``.
+        # Each round adds the numbers of its independent rows to ``result.basis_rows``.
         while numbered_rows and not _is_dense(numbered_rows):
             forms, numbered_rows = result._sparse_round(numbered_rows)
             rounds.append(forms)
@@ -345,7 +345,7 @@ class Quotient:
                 other_rows.append((number, row))
             else:
                 led_rows[leading_place] = row
-                self.chosen.append(number)
+                self.basis_rows.append(number)
         forms = self._solve_leading_places(led_rows, order)
         reduced_rows = []
         for number, row in check_deadline_in(other_rows):
@@ -383,7 +383,7 @@ class Quotient:
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
         independent = reduced_echelon(matrix.transpose()).pivots
         numbers = [number for number, _ in rows]
-        self.chosen += [numbers[i] for i in independent]
+        self.basis_rows += [numbers[i] for i in independent]
         return _forms_of_pivots(reduced_echelon(matrix), places, self.prime)
 
 

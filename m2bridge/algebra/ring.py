@@ -190,10 +190,10 @@ class PolynomialRing:
 
     def __str__(self) -> str:
         """Field and variables, as ``QQ[x, y]``; of more than 12 the first six and the last."""
-        shown = self.variables
-        if len(shown) > 12:
-            shown = (*shown[:6], "…", shown[-1])
-        return f"{field_text(self.field)}[{', '.join(shown)}]"
+        names = self.variables
+        if len(names) > 12:
+            names = (*names[:6], "…", names[-1])
+        return f"{field_text(self.field)}[{', '.join(names)}]"
 
     __repr__ = __str__
 

@@ -30,10 +30,12 @@ MAX_BATCH_CASES = 100_000
 SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have the same folder"
 
 
-def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
+def grid(
+    one_family: Family[Any], texts: Mapping[str, str | None], every: bool = False
+) -> list[Model]:
     """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``."""
     # the tuple of all values of each option, which ``_values`` reads from the text of the option
-    ranges = read_options(chosen.options, texts, _values)
+    ranges = read_options(one_family.options, texts, _values)
     size = prod(map(len, ranges.values()))
     if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
@@ -41,14 +43,16 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
             f"this grid has {size} cases; at most {MAX_BATCH_CASES} go into one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
         )
-    return _cases(chosen, ranges, every)
+    return _cases(one_family, ranges, every)
 
 
-def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Model]:
+def _cases(
+    one_family: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool
+) -> list[Model]:
     """Return the models of all combinations of values."""
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
     # one value of an option may still mean several models, as ranks of each layer do
-    grids = (chosen.grid(**combination) for combination in combinations)
+    grids = (one_family.grid(**combination) for combination in combinations)
     # one more than allowed suffices to know that there are too many
     models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
     if len(models) > MAX_BATCH_CASES:
@@ -59,10 +63,12 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
         )
     if every:
         return models
-    cases = [case for case in models if not chosen.excluded_from_grids(case)]
+    cases = [case for case in models if not one_family.excluded_from_grids(case)]
     # the only family that excludes cases does so by its number a
     if not cases:
-        raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a includes the others")
+        raise InvalidCaseError(
+            "a", f"no case with {one_family.grid_note}; --all-a includes the others"
+        )
     return cases
 
 
@@ -73,15 +79,15 @@ def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
     return tuple(chain.from_iterable(map(option.values, text.split(","))))
 
 
-def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Model]:
+def read_cases(path: Path, default_family: Family[Any], every: bool = False) -> Iterator[Model]:
     """Yield the cases of a file.
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the
     command line; a value is a number, a list of numbers, or a range such as ``"1..4"``; lists of
     widths and their ranges are text: ``"1..3,2,1"``; an option without a value is ``true``,
-    ``false`` or a list of these. A table may name a ``family`` of its own; ``chosen`` is the family
-    of the others. CSV: the same names as header, one case or grid in each row (a list of numbers is
-    quoted: ``"1,3"``).
+    ``false`` or a list of these. A table may name a ``family`` of its own; ``default_family`` is
+    the family of the others. CSV: the same names as header, one case or grid in each row (a list of
+    numbers is quoted: ``"1,3"``).
     """
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
@@ -91,7 +97,7 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     for place, entry in entries:
         where = f"{path.name}, {place}"
         with _located_errors(where):
-            own = family(str(entry["family"])) if "family" in entry else chosen
+            own = family(str(entry["family"])) if "family" in entry else default_family
             own.check_names(name for name in entry if name != "family")
             texts = {}
             for option in own.options:

@@ -76,10 +76,10 @@ class Plan:
         questions = sum(len(task.questions) for task in self.tasks)
         # a question about a theorem has one answer for each part
         answers = sum(task.answer_count for task in self.tasks)
-        asked = plural(questions, "question")
+        extent = plural(questions, "question")
         if answers != questions:
-            asked += f" with {plural(answers, 'answer')}"
-        return f"cases: {len(self.tasks)} ({asked}), done: {self.done}, to do: {len(self.left)}"
+            extent += f" with {plural(answers, 'answer')}"
+        return f"cases: {len(self.tasks)} ({extent}), done: {self.done}, to do: {len(self.left)}"
 
     __str__ = to_text
 

@@ -294,10 +294,10 @@ def family_with_all_sizes(
     name: str, options: Mapping[str, Any], *, without_effect: Iterable[str] = ()
 ) -> Family[Any]:
     """Return the named family; refuse what has no effect with ``--all-sizes``."""
-    chosen = family(name)
+    named_family = family(name)
     is_batch = "all_a" in options  # an option of certify alone
     # in a batch the family itself fills in its defaults later
-    own_defaults = {one.name: None if is_batch else one.default for one in chosen.options}
+    own_defaults = {one.name: None if is_batch else one.default for one in named_family.options}
     defaults = own_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
     for option in (*own_defaults, *without_effect):
         value = options.get(option)  # a text, or what a text was read as; defaults are texts
@@ -308,11 +308,13 @@ def family_with_all_sizes(
         raise InvalidCaseError(
             option, "has no effect with --all-sizes, which is about all sizes at once, over QQ"
         )
-    if not chosen.all_sizes:  # the name of the family whose one case is all sizes of this family
+    if (
+        not named_family.all_sizes
+    ):  # the name of the family whose one case is all sizes of this family
         raise InvalidCaseError(
-            "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
+            "all_sizes", f"no statement about {named_family.title} has a form for all sizes"
         )
-    return chosen
+    return named_family
 
 
 def named_case(options: dict[str, Any]) -> Any:

@@ -184,15 +184,15 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Model]:
         of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
         # all_sizes is the name of another family, whose one case is all sizes of this family
         return [registry.family(of_one_size.all_sizes).build()]
-    chosen = registry.family(name)
-    texts = {option.name: options.get(option.name) for option in chosen.options}
+    named_family = registry.family(name)
+    texts = {option.name: options.get(option.name) for option in named_family.options}
     if options["file"] is not None:
         for option, value in texts.items():
             if value is not None:
                 raise InvalidCaseError(option, "has no effect with --cases")
         with limited(options["timeout"]):  # a pipe could otherwise block for ever
-            return list(read_cases(options["file"], chosen, options["all_a"]))
-    return grid(chosen, texts, options["all_a"])
+            return list(read_cases(options["file"], named_family, options["all_a"]))
+    return grid(named_family, texts, options["all_a"])
 
 
 def _executor(

@@ -88,9 +88,9 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         return exit_code(result, exit_zero) or code_if_decided
     if not family(name).options:  # such a family has one case only: all sizes of another family
         raise click.UsageError("use --all-sizes to cross-check statements for all sizes")
-    chosen = []  # for a map in a file, about which there are no statements
+    selection = []  # for a map in a file, about which there are no statements
     if not options.get("file"):
-        chosen = _chosen(statement, name)
+        selection = _chosen(statement, name)
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError(
@@ -98,12 +98,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         )
     model = request.model
     # statements are decided by observables, some of which only Macaulay2 computes
-    needs_engine = model.needs_engine(model.observables(chosen))
+    needs_engine = model.needs_engine(model.observables(selection))
     result, _ = request.compute(
         f"cross-check of the {model.title}",
         lambda: m2bridge.cross_check,
         model,
-        statements=chosen,
+        statements=selection,
         starts_engine_early=needs_engine,
     )
     return exit_code(result, exit_zero)

@@ -189,11 +189,11 @@ def _with_family_options(
     for argument in CASE_OPTIONS:
         if argument in settings and argument not in by_name:
             raise click.UsageError(f"'{argument}' is not an option of {owner}")
-    for written, value in values.get("options", {}).items():
-        option = by_name.get(written.replace("-", "_"))
+    for text, value in values.get("options", {}).items():
+        option = by_name.get(text.replace("-", "_"))
         if option is None or option.name in ("help", *settings):
             reason = "is given twice" if option is not None else f"is not an option of {owner}"
-            raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
+            raise click.UsageError(f"options: '{printable(text):.60}' {reason}")
         if value is not False:  # false counts as not given
             settings[option.name] = _text_of_value(option, value)
     return settings

@@ -151,23 +151,23 @@ def cross_check(
         raise InvalidCaseError(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
-    chosen = _choose_statements(model, statements)
+    selection = _choose_statements(model, statements)
     # Separate computations are expensive: none is done for a statement of which a hypothesis fails.
     to_observe = [
         statement
-        for statement in chosen
+        for statement in selection
         if not statement.separate_computation or statement.hypotheses(model) == ""
     ]
     # The observables of all separate computations that were asked for are passed, also of those
     # that are not done: by them ``observe`` selects the class of the observation.
-    separate = {statement.observable for statement in chosen if statement.separate_computation}
+    separate = {statement.observable for statement in selection if statement.separate_computation}
     # None: nothing was observed; the empty text: no limit was reached
     observations, unfinished, version = None, "", ""
     try:
         observations = model.observe(model.observables(to_observe) | separate)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    verdicts = verdicts_on(chosen, model, observations, limit=unfinished)
+    verdicts = verdicts_on(selection, model, observations, limit=unfinished)
     if observations is not None:
         # a table of numbers by degree has a column of predictions
         observations = observations.with_predictions(
@@ -197,18 +197,18 @@ def _choose_statements(
     if isinstance(selection, str | GlobalStatement | OrbitStatement):
         selection = (selection,)
     check_kind("statements", selection, Sequence, "statements or their names")
-    chosen: list[Statement] = []
+    result: list[Statement] = []
     for statement_or_name in selection:
         if isinstance(statement_or_name, str):
-            chosen += statements_named(about_model, statement_or_name)
+            result += statements_named(about_model, statement_or_name)
         else:
-            chosen.append(statement_or_name)
-    if not chosen:
+            result.append(statement_or_name)
+    if not result:
         raise InvalidCaseError(
             "statements", "must have one at least; leave it out for the usual ones"
         )
-    check_statements(chosen)
-    return tuple(dict.fromkeys(chosen))
+    check_statements(result)
+    return tuple(dict.fromkeys(result))
 
 
 # The JSON fields of an observation where there is none, so that programs that read them find them.

@@ -83,7 +83,7 @@ class GeneratedPart:
 
     products: list[SparseRow]  # all products, without repetitions
     prime: int
-    chosen: list[int]  # the numbers of products that form a basis of the span
+    basis: list[int]  # the numbers of products that form a basis of the span
     # For each free monomial its nonzero values, by the numbers of the functionals. These are a
     # basis of the functionals that vanish on the span: the values are the class modulo the span.
     functionals: list[linear_algebra.SparseVector]
@@ -100,7 +100,7 @@ class GeneratedPart:
             rows.append(nonzero_residues)
         quotient = linear_algebra.Quotient.of(rows, prime)
         classes = quotient.classes(size)  # for each free monomial
-        return cls(products, prime, chosen=quotient.chosen, functionals=classes)
+        return cls(products, prime, basis=quotient.basis_rows, functionals=classes)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
         """Return the columns whose monomials do not depend, modulo the span, on monomials of
@@ -155,7 +155,7 @@ class GeneratedPart:
             duals.append(rational_reconstruction(residues, self.prime)[1])
         if self._is_annihilated(duals):
             return True
-        return linear_algebra.sparse_rank(map(dict, self.products)) <= len(self.chosen)
+        return linear_algebra.sparse_rank(map(dict, self.products)) <= len(self.basis)
 
     def _is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals, given by integers at all free monomials, vanish on all products.
@@ -283,7 +283,7 @@ def _proved_ideal(
     # maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g)
     origin_of_product = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(origin_of_product), len(free_monomials), prime)
-    multiples = [origin_of_product[generated.products[i]] for i in generated.chosen]
+    multiples = [origin_of_product[generated.products[i]] for i in generated.basis]
     # The dimension of the ideal is at most the number of free monomials: those at the pivots are
     # independent on the image modulo a prime, and hence over QQ, also if the echelon form is
     # unlucky. The multiples are independent too: so they are a basis, and nothing is new.

@@ -192,33 +192,33 @@ def closure(
     dimension = UNKNOWN
     if best is not None:
         dimension = replace(best.known, because="ranks of the differential")
-    chosen = strategy  # `auto` until a method is chosen
+    method = strategy  # `auto` until a method is chosen
     try:
         graded_map = _graded_map(model, strategy, field, max_degree)
         if graded_map is None:
-            chosen = without_auto(strategy)
+            method = without_auto(strategy)
         elif _prefers_lattice(graded_map, strategy, max_degree):
-            chosen = "lattice"
+            method = "lattice"
         else:
-            chosen = "multigraded"
-        if graded_map is not None and chosen == "multigraded":
+            method = "multigraded"
+        if graded_map is not None and method == "multigraded":
             if strategy == "auto" and max_degree is None:
                 finished = _in_first_turns(graded_map, model, dimension)
                 if finished is not None:
                     return finished
             return _by_degrees(graded_map, model, strategy, max_degree, dimension)
-        if strategy == "auto" and chosen == "elimination" and field == QQ:
+        if strategy == "auto" and method == "elimination" and field == QQ:
             hypersurface = _affine_hypersurface(model, dimension)
             if hypersurface is not None:  # ranks showed that it is one, and its equation was found
                 return hypersurface
-        return _by_macaulay2(model, field, chosen, dimension)
+        return _by_macaulay2(model, field, method, dimension)
     except errors.TimeLimitError as limit:  # reached before any equation was found
         if dimension.is_open:
             raise  # nothing was found
         return Closure(
             model=model,
             field=field,
-            strategy=chosen,
+            strategy=method,
             known_dimension=dimension,
             seconds=clock().seconds,
             unfinished=str(limit),

@@ -109,7 +109,7 @@ class NumbersByMethod(PartialValue):
     'REFUTED'
     """
 
-    found: tuple[tuple[str, Numbers], ...]
+    numbers: tuple[tuple[str, Numbers], ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
         """Return REFUTED if an exact method found a different number, CONFIRMED if no method did
@@ -119,14 +119,14 @@ class NumbersByMethod(PartialValue):
         """
         exact_decisions = []
         differs_modulo_primes = False
-        for name, numbers in self.found:
+        for name, numbers in self.numbers:
             decision, _ = numbers.against(predicted)
             if name not in METHODS_MODULO_PRIMES:
                 exact_decisions.append(decision)
             elif decision is Decision.REFUTED:
                 differs_modulo_primes = True
         # the numbers of every method, so that one sees which of them are different
-        by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
+        by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.numbers]
         all_numbers = f"computed {', '.join(by_method)}, stated {predicted}"
         if Decision.REFUTED in exact_decisions:
             return Decision.REFUTED, all_numbers
@@ -138,11 +138,11 @@ class NumbersByMethod(PartialValue):
 
     def to_json(self) -> dict[str, list[int | None]]:
         """Return the numbers by the name of the method."""
-        return {name: numbers.to_json() for name, numbers in self.found}
+        return {name: numbers.to_json() for name, numbers in self.numbers}
 
     def __str__(self) -> str:
         clauses = []
-        for name, numbers in self.found:
+        for name, numbers in self.numbers:
             known_count = sum(number is not None for number in numbers.entries)
             clauses.append(f"{known_count} of {len(numbers.entries)} by {self._words(name)}")
         return ", ".join(clauses)

@@ -54,7 +54,7 @@ def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     stated = [statement for statement in REGISTRY if statement.key == "polar"]
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
-    by_method = dict(verdict.extent.observed.found)
+    by_method = dict(verdict.extent.observed.numbers)
     assert by_method["slices"].entries == degrees_by_cokernels(
         1, alpha, LARGE_MULTIDEGREES[1, alpha]
     )
@@ -68,7 +68,7 @@ def test_no_verdict_waits_for_expensive_counts(alpha: int, engine: Engine) -> No
     model = SingleLayerAttention(2, 2, alpha)
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
-    assert set(dict(verdict.extent.observed.found)) == {"integrals", "projection_formula"}
+    assert set(dict(verdict.extent.observed.numbers)) == {"integrals", "projection_formula"}
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:

@@ -144,7 +144,7 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     dimension tests: that heads are separate, or that the conjecture is true.
     """
     paper_key = "3.10" if network.softmax else "3.8"
-    expected = []
+    result = []
     for statement in DIMENSIONS:
         predicted = statement.predict(network)
         assert predicted is None or isinstance(predicted, int)
@@ -161,5 +161,5 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
         )
         applies = expectation.value is not None and not expectation.fails
         if applies or (statement.key == paper_key and network.is_plain):
-            expected.append(expectation)
-    return tuple(expected)
+            result.append(expectation)
+    return tuple(result)

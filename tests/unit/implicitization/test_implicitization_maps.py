@@ -326,7 +326,7 @@ def _scaled_conic(first, second):
 def test_sparse_elimination_finds_the_rank_and_the_quotient(matrix):
     rows = [{j: c % PRIME for j, c in enumerate(row) if c} for row in matrix]
     quotient = Quotient.of(rows, PRIME)
-    chosen = [matrix[i] for i in quotient.chosen]
+    chosen = [matrix[i] for i in quotient.basis_rows]
     assert len(chosen) == len(quotient.forms) == rank_mod(matrix, PRIME) == rank_mod(chosen, PRIME)
     classes = dict(enumerate(quotient.classes(8)))
     assert all(not combination(row, classes, PRIME) for row in rows)

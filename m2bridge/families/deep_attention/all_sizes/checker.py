@@ -209,20 +209,20 @@ def sums_agree(words: Words) -> bool:
         spaces.append((r, r, r))
     elif "single-layer" not in words.assumes:
         spaces += [(s, s + 2 * x, r), (s, u, r)]
-    for (before, after, width), (t, p) in tuples(spaces, ((1, 0), (2, 0), (2, 1))):
+    for (low, high, width), (t, p) in tuples(spaces, ((1, 0), (2, 0), (2, 1))):
         # these layers are excluded
         if t == 1 and "several-tokens" in words.assumes:
             continue
         if p == 1 and "ranks-above-one" in words.assumes:
             continue
-        names = {"n": n, "s": before, "u": after, "d": width, "alpha": x, "rank": x, "t": t, "p": p}
+        names = {"n": n, "s": low, "u": high, "d": width, "alpha": x, "rank": x, "t": t, "p": p}
         whole = KINDS[words.key] != "lightning" or (t, p) == (2, 0)
         # a quadratic form has rank 2x, or the full rank
-        for rho in (2 * x, after):
+        for rho in (2 * x, high):
             if whole:
-                count = _count_with_matrix(n, before, x, after)
+                count = _count_with_matrix(n, low, x, high)
             else:
-                count = _twice_count_with_form(n, before, rho, after) // 2
+                count = _twice_count_with_form(n, low, rho, high) // 2
             if KINDS[words.key] == "softmax" and t == 1:
                 count = 0 * n
             if KINDS[words.key] == "lightning":

@@ -326,7 +326,9 @@ def cross_check_deep_attention(
     {'CONFIRMED'}
     """
     check_statements(statements)
-    chosen, not_stated = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
+    own_statements, not_stated = split_by_all_sizes_form(
+        statements or STATEMENTS, STATED.__contains__
+    )
     identities = layers.layer_identities()
     failing_identities = [name for name, holds in identities.items() if not holds]
     if failing_identities:
@@ -334,7 +336,7 @@ def cross_check_deep_attention(
             f"the identity of a layer does not hold: {', '.join(failing_identities)}"
         )
     blocks = layers.block_ranks()
-    tasks = ((statement.key, partial(_verdict, statement)) for statement in chosen)
+    tasks = ((statement.key, partial(_verdict, statement)) for statement in own_statements)
     verdicts, unfinished = performed_within_limit(tasks)
     return DeepAttentionAllSizes(
         identities=tuple(identities),
