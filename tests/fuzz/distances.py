@@ -144,17 +144,24 @@ def least_found(case: Case, random: numpy.random.Generator) -> float:
         (value,), (gradient,) = derivatives(U[None])
         first = directions @ gradient
         found = [
-            min(
-                (abs(one.real) for one in numpy.roots(p) if abs(one.imag) < 1e-12 * abs(one)),
-                default=inf,
-            )
-            for p in numpy.stack([third, second, first, 0 * first + value], axis=1)
+            min(_changes_of_sign(coefficients), default=inf)
+            for coefficients in numpy.stack([third, second, first, 0 * first + value], axis=1)
         ]
         place = int(numpy.argmin(found))
         best = min(best, found[place])
         if 1e-12 < found[place] < inf:
             toward = numpy.vstack([toward[:4], found[place] * directions[[place]]])
     return best
+
+
+def _changes_of_sign(coefficients: Array) -> Iterator[float]:
+    """Sizes of real roots, up to a billionth, behind which a cubic polynomial has another sign than
+    at 0; multiple roots are not accurate.
+    """
+    for root in numpy.roots(coefficients):
+        beyond = root.real * (1 + 1e-9)
+        if numpy.polyval(coefficients, beyond) * coefficients[-1] < 0:
+            yield float(abs(root.real))
 
 
 def problems_of(case: Case, random: numpy.random.Generator, seen: Counter[str]) -> list[str]:
