@@ -959,13 +959,20 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     if closure.hilbert_function is not None:
         values = ", ".join(map(str, closure.hilbert_function))
         facts.append(("Hilbert function", f"{values}, …"))
+    predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
+    prediction = None  # of the Hilbert function, compared with the computed one
+    if predicted is not None:
+        values = f"H(0), …, H({len(computed) - 1}) as computed"
+        if predicted != computed:
+            values = f"{', '.join(map(str, predicted))}, … and not what was computed"
+        prediction = f"{values} (by a formula for all sizes, proved in large degrees only)"
     programs = computed_by(closure.engine_version, closure.seconds, closure.strategy)
     # generators are found by FLINT; Macaulay2 proves that they are all
     if closure.strategy == "multigraded" and closure.engine_version:
         programs = f"exact linear algebra (FLINT) and {programs}"
     return [
         *facts,
-        ("predicted", _prediction_text(closure)),
+        ("predicted", prediction),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
         ("strategy", closure.strategy_reason or None),
@@ -1007,19 +1014,6 @@ def _formulas(closure: Closure) -> list[str]:
             names = "f_1" if count == 1 else "0"
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
-
-
-def _prediction_text(closure: Closure) -> str | None:
-    """Return the predicted Hilbert function of the family, compared with the computed one, in
-    words.
-    """
-    predicted, computed = closure.predicted_hilbert_function, closure.computed_hilbert_function
-    if predicted is None:
-        return None
-    values = f"H(0), …, H({len(computed) - 1}) as computed"
-    if predicted != computed:
-        values = f"{', '.join(map(str, predicted))}, … and not what was computed"
-    return f"{values} (by a formula for all sizes, proved in large degrees only)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

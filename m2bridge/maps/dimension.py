@@ -314,7 +314,14 @@ def dimension(
     if by_elimination is not None:
         findings.append(by_elimination)
         version = current().version
-        _check_upper_bounds(model, field, by_elimination)
+        if by_elimination.value is not None and not by_elimination.instead:
+            # raises if it exceeds an upper bound, with which ranks are compared where they are
+            # computed
+            upper = best_upper_bound(model, field=field)
+            if isinstance(model, DifferentiableModel) or not model.free_map.relations:
+                upper = upper_bound(model, differentiable(model), field.characteristic)
+            by_method = replace(by_elimination.known, because=by_elimination.method)
+            compare_with_upper_bound(model, by_method, upper)
     # Raises if proved bounds disagree; a formula may be wrong, and then the difference is shown.
     proved_bounds = [finding.known for finding in findings if finding.instead == ""]
     intersect_bounds(*proved_bounds)
@@ -327,19 +334,6 @@ def dimension(
         upper=best_upper_bound(model, field=field),
         expected=_compare_expectations(model.expectations(), best_value(findings), field),
     )
-
-
-def _check_upper_bounds(model: Model, field: CoefficientField, by_elimination: MethodValue) -> None:
-    """Raise ContradictionError if the dimension by elimination exceeds an upper bound of the model;
-    ranks are compared with upper bounds where they are computed.
-    """
-    if by_elimination.value is None or by_elimination.instead:
-        return
-    upper = best_upper_bound(model, field=field)
-    if isinstance(model, DifferentiableModel) or not model.free_map.relations:
-        upper = upper_bound(model, differentiable(model), field.characteristic)
-    by_method = replace(by_elimination.known, because=by_elimination.method)
-    compare_with_upper_bound(model, by_method, upper)
 
 
 def _compare_expectations(

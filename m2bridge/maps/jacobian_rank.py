@@ -343,28 +343,21 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
-        return _by_expanded_map(model, field)
+        upper = upper_bound(model, differentiable(model), p)
+        if not p:
+            return _over_the_rationals(model, upper)
+        from m2bridge.algebra.differential import generic_rank  # imports SymPy
+
+        # the rank, and the field of the point where it was found, in words
+        rank, place = generic_rank(model.free_map, upper.value, field=field)
+        place += "; in this characteristic it can be less than the dimension at every point"
+        return [_rank_finding("jacobian", rank, place, model, upper)]
     except TimeLimitError as limit:
         methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}"]
         if not p and not isinstance(model, DifferentiableModel):
             methods.append("jacobian over QQ")
         unknown = Bounds(because=str(limit))
         return [MethodValue(method, unknown) for method in methods]
-
-
-def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]:
-    """Return the dimension, or lower bounds, by ranks of the free map, expanded, whose parameters
-    satisfy no relations.
-    """
-    upper = upper_bound(model, differentiable(model), field.characteristic)
-    if not field.characteristic:
-        return _over_the_rationals(model, upper)
-    from m2bridge.algebra.differential import generic_rank  # imports SymPy
-
-    # the rank, and the field of the point where it was found, in words
-    rank, place = generic_rank(model.free_map, upper.value, field=field)
-    place += "; in this characteristic it can be less than the dimension at every point"
-    return [_rank_finding("jacobian", rank, place, model, upper)]
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:

@@ -48,7 +48,9 @@ def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
     >>> [str(image) for image in homogenize(parabola).polynomial_map.images]
     ['h**2', 't*h', 't**2 + h**2']
     """
-    parameter, coordinate = _new_names(polynomial_map)
+    taken = {*polynomial_map.source.variables, *polynomial_map.coordinates}
+    names = (f"h{number or ''}" for number in count())  # h, h1, …
+    parameter, coordinate = islice((name for name in names if name not in taken), 2)
     source = PolynomialRing(QQ, (*polynomial_map.source.variables, parameter))
     ring = source.sympy_ring
     images = polynomial_map.images
@@ -62,13 +64,6 @@ def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
         new_images.append(ring.from_dict(terms))
     coordinates = (coordinate, *polynomial_map.coordinates)
     return multigraded(PolynomialMap(source, coordinates, tuple(new_images)))
-
-
-def _new_names(polynomial_map: PolynomialMap) -> list[str]:
-    """Return two names, such as h and h1, that no parameter or coordinate of the map has."""
-    old_names = {*polynomial_map.source.variables, *polynomial_map.coordinates}
-    names = (f"h{number or ''}" for number in count())
-    return list(islice((name for name in names if name not in old_names), 2))
 
 
 def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> MultigradedMap | None:

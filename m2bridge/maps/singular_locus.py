@@ -310,22 +310,9 @@ def _planned_methods(
     The names are ``double-points``, ``fibres``, ``bounds`` (tangent vectors and equations of low
     degree at orbits), ``orbits`` (the Jacobian criterion at orbits) and ``jacobian``. The Jacobian
     criterion at orbits costs nothing once the ideal is known; where finding the ideal may take
-    long, there are bounds at orbits, which need no ideal.
+    long, there are bounds at orbits, which need no ideal. MethodUnavailableError if the method that
+    was asked for by its name does not apply.
     """
-    _check_method(method, model, field)  # raises if it does not apply
-    if method == "double-points":
-        return ("double-points",)
-    orbit_methods = model.orbit_methods()
-    if orbit_methods is not None:
-        return _planned_methods_at_orbits(method, model, orbit_methods, field)
-    # expands the map, which large models with orbits do without
-    if method == "jacobian" or why_no_double_points(model, field):
-        return ("jacobian",)
-    return ("double-points", "jacobian")
-
-
-def _check_method(method: SingularLocusMethod, model: Model, field: CoefficientField) -> None:
-    """Raise MethodUnavailableError if the method that was chosen by its name does not apply."""
     # texts that say why a method does not apply; empty if it does
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
@@ -337,6 +324,14 @@ def _check_method(method: SingularLocusMethod, model: Model, field: CoefficientF
         unavailable = why_no_double_points(model, field)
         if unavailable:
             raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
+        return ("double-points",)
+    orbit_methods = model.orbit_methods()
+    if orbit_methods is not None:
+        return _planned_methods_at_orbits(method, model, orbit_methods, field)
+    # expands the map, which large models with orbits do without
+    if method == "jacobian" or why_no_double_points(model, field):
+        return ("jacobian",)
+    return ("double-points", "jacobian")
 
 
 def _planned_methods_at_orbits(
@@ -767,28 +762,23 @@ def _component_blocks(components: Sequence[Component]) -> Iterator[Block]:
     # without ideals the last column, the equations, would be empty
     has_ideals = any(component.ideal is not None for component in components)
     column_count = 4 if has_ideals else 3
-    rows = [_component_row(component)[:column_count] for component in components]
+    rows = []
+    for component in components:
+        equations = "–"
+        if component.ideal is not None:
+            generators = component.ideal.generators
+            texts = ", ".join(map(polynomial_text, generators[:MAX_SHOWN_GENERATORS]))
+            equations = f"V({texts})"
+            # of many or long generators the number of each degree is shown
+            if len(generators) > MAX_SHOWN_GENERATORS or len(texts) > MAX_SHOWN_EQUATION_CHARS:
+                equations = degree_summary(component.ideal.generator_degrees)
+        degree = value_text(component.degree)
+        row = (component.description, component.dimension, degree, equations)
+        rows.append(row[:column_count])
     yield Table(header[:column_count], rows)
     for component in components:
         if component.ideal is not None:
             yield generator_lines(component.ideal, f"{component.description}:")
-
-
-def _component_row(component: Component) -> tuple[object, ...]:
-    """Return the row of a component: description, dimension, degree and equations.
-
-    For equations there are the generators of its ideal if they are few and short, else how many
-    there are of each degree; a dash without an ideal.
-    """
-    equations, ideal = "–", component.ideal
-    if ideal is not None:
-        generators = ", ".join(map(polynomial_text, ideal.generators[:MAX_SHOWN_GENERATORS]))
-        equations = f"V({generators})"
-        too_many = len(ideal.generators) > MAX_SHOWN_GENERATORS
-        if too_many or len(generators) > MAX_SHOWN_EQUATION_CHARS:
-            equations = degree_summary(ideal.generator_degrees)
-    degree = value_text(component.degree)
-    return component.description, component.dimension, degree, equations
 
 
 def _formulas(locus: SingularLocus) -> list[str]:
@@ -834,11 +824,9 @@ def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int)
     is_zero = dimension == 0 and all(len(generator) == 1 for generator in prime.generators)
     orbit_methods = model.orbit_methods()
     orbit = None
-    if orbit_methods is None:
-        description = ORIGIN if is_zero else _variety_in_words(prime, dimension, degree)
-    elif is_zero:
-        description = ZERO
-    else:
+    if is_zero:
+        description = ORIGIN if orbit_methods is None else ZERO
+    elif orbit_methods is not None:
         orbit = orbit_methods.identify(prime, dimension)
         if orbit is None:
             raise errors.ContradictionError(
@@ -847,18 +835,12 @@ def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int)
                 " group"
             )
         description = f"closure of the orbit {orbit}"
+    elif dimension > 0:
+        description = f"irreducible component of dimension {dimension}"
+    else:  # over a perfect field the degree is the number of points over the algebraic closure
+        description = "a point"
+        if degree > 1:
+            description = f"{degree} points, conjugate over {prime.ring.field}"
     return Component(
         description=description, orbit=orbit, dimension=dimension, degree=degree, ideal=prime
     )
-
-
-def _variety_in_words(prime: Ideal, dimension: int, degree: int) -> str:
-    """Return what the variety of a prime ideal is: of positive dimension, a point, or points. Over
-    a perfect field the degree of a finite variety is its number of points over the algebraic
-    closure.
-    """
-    if dimension > 0:
-        return f"irreducible component of dimension {dimension}"
-    if degree == 1:
-        return "a point"
-    return f"{degree} points, conjugate over {prime.ring.field}"

@@ -47,7 +47,14 @@ class SliceSpace:
         variables = _slice_variables(names, values)
         ring = PolynomialRing(QQ, variables)
         forms = {name: _coordinate_form(name, values.get(name), ring) for name in names}
-        return cls(ring, forms, _rational_box(variables, box))
+        intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+        missing_or_unknown = set(intervals) ^ set(variables)
+        if missing_or_unknown:
+            first = min(map(str, missing_or_unknown))
+            reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
+            raise InvalidCaseError("box", reason)
+        ends = {name: _rational_interval(name, intervals[name]) for name in variables}
+        return cls(ring, forms, ends)
 
     def restrict(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
         """Return polynomials in the coordinates, but for those that are zero on the space, as
@@ -119,19 +126,6 @@ def _coordinate_form(
     if total_degree(form) > 1:
         raise InvalidCaseError("coordinates", f"{name}: '{value}' is not of degree at most 1")
     return form
-
-
-def _rational_box(
-    variables: Sequence[str], box: Mapping[str, Span] | Span
-) -> dict[str, tuple[fmpq, fmpq]]:
-    """Return the interval of each variable, with its two rational ends."""
-    intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
-    missing_or_unknown = set(intervals) ^ set(variables)
-    if missing_or_unknown:
-        first = min(map(str, missing_or_unknown))
-        reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
-        raise InvalidCaseError("box", reason)
-    return {name: _rational_interval(name, intervals[name]) for name in variables}
 
 
 def _rational_interval(name: str, interval: Span) -> tuple[fmpq, fmpq]:
