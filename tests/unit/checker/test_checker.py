@@ -25,7 +25,6 @@ from m2bridge.certification.verify import verify_path as verify_with_program
 from m2bridge.checker import algebra, global_verdict, statements as content_of_statements, verdict
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import (
-    candidate as candidates,
     closure,
     degree as degrees,
     evidence as observations,
@@ -217,8 +216,8 @@ def test_each_generator_is_expanded_at_generic_weights(place: int) -> None:
     """The proof, after the check at a random point, which refuses the same generators."""
     texts = list(GENERATORS)
     texts[place] = "c_1_1_1_1**2"
-    candidate = candidates.candidate_of(Case(2, 2, 1, 2), texts)
-    assert isinstance(candidate, candidates.Candidate)
+    candidate = closure.candidate_of(Case(2, 2, 1, 2), texts)
+    assert isinstance(candidate, closure.Candidate)
     assert closure._check_identically(candidate) is closure.NOT_ON_CLOSURE
 
 
@@ -254,8 +253,8 @@ def test_an_ideal_that_is_too_small_only_on_a_slice_is_refused() -> None:
 @pytest.mark.parametrize(("a", "is_whole"), [(1, False), (2, True)])
 def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
     """The equation for all matrices is not the only one for those of rank one."""
-    candidate = candidates.candidate_of(Case(2, 1, a, 2), [QUARTIC])
-    assert isinstance(candidate, candidates.Candidate)
+    candidate = closure.candidate_of(Case(2, 1, a, 2), [QUARTIC])
+    assert isinstance(candidate, closure.Candidate)
     assert (closure.check_complete_on_slice(candidate) is None) == is_whole
 
 
@@ -268,8 +267,8 @@ def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
 )
 def test_each_condition_on_an_ideal_is_looked_at(text: str, condition: str) -> None:
     """For ideals that fail nothing but this condition before the slice."""
-    candidate = candidates.candidate_of(Case(2, 1, 2, 2), [text])
-    assert isinstance(candidate, candidates.Candidate)
+    candidate = closure.candidate_of(Case(2, 1, 2, 2), [text])
+    assert isinstance(candidate, closure.Candidate)
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = [g.monoms()[0] for g in basis]
     failures = [closure.check_zero_divisor(leading), closure.check_stable(candidate, basis)]
@@ -524,8 +523,8 @@ def test_hilbert_functions_of_one_token_are_compared_up_to_a_degree(
 ) -> None:
     """Up to 4, as far as there are 100 000 monomials: of degree 4 in 4 variables 35."""
     d, d_out = case
-    candidate = candidates.candidate_of(Case(d, d_out, d, 1), [])
-    assert isinstance(candidate, candidates.Candidate)
+    candidate = closure.candidate_of(Case(d, d_out, d, 1), [])
+    assert isinstance(candidate, closure.Candidate)
     assert closure._last_degree(candidate) == last
 
 

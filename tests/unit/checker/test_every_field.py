@@ -13,7 +13,7 @@ from m2bridge.certificates.form import Certificate, Content, read
 from m2bridge.certification.verify import verify
 from m2bridge.checker import FamilyChecker, verify as checking
 from m2bridge.errors import CertificateError
-from m2bridge.families.attention.checker import candidate as candidates, closure
+from m2bridge.families.attention.checker import closure
 from m2bridge.families.convolutional_network import checker as networks
 from m2bridge.families.registry import OWN_FAMILIES, checker
 from tests.certificates import VERIFIED
@@ -146,7 +146,7 @@ def altered(certificate: Certificate) -> Iterator[tuple[str, Certificate]]:
                 yield f"{place}: {values[place]!r:.60} to {other!r:.60}", changed.sealed()
 
 
-def of_generators(candidate: candidates.Candidate) -> tuple[str, ...]:
+def of_generators(candidate: closure.Candidate) -> tuple[str, ...]:
     """What the computations with a candidate for a closure read: its case and its generators."""
     return (repr(candidate.case), *map(str, candidate.generators))
 

@@ -35,7 +35,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.limits import clock, performed_within_limit
 from m2bridge.results.base import Decision, Proof, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
-from m2bridge.statements.statement import GlobalStatement, Statement
+from m2bridge.statements.statement import Always, GlobalStatement, Statement
 
 # The largest d and d' of the single cases whose closures are computed without the core: it takes
 # minutes.
@@ -249,15 +249,10 @@ def _compare_with_polynomials(
     for statement in statements:
         # these numbers of generators by degree, or for the statement "generated" their degrees
         value = VALUE_CLASSES[statement.key].of(numbers)
-        with_values.append(replace(statement, predict=partial(_constant_prediction, value)))
+        with_values.append(replace(statement, predict=Always(value)))
     comparison = cross_check(model, statements=with_values)
     # Only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observed values.
     # Such a case neither agrees nor differs, so it is not returned.
     if any(verdict.observed is None for verdict in comparison.verdicts):
         raise TimeLimitError(comparison.unfinished)
     return comparison
-
-
-def _constant_prediction(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """Predict ``value``, whatever ``model`` is."""
-    return value

@@ -31,24 +31,24 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
   sentences of certificates, of words.toml, by keys.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
 
 from m2bridge.certificates.form import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
-from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.checker import one_token
-from m2bridge.families.attention.checker.candidate import (
-    Candidate,
-    Index,
-    candidate_of,
-    names_of_coordinates,
-)
+from m2bridge.checker.draws import unpredictable
+from m2bridge.errors import CertificateError, TooExpensiveError
+from m2bridge.families.attention.checker import case as cases, one_token
 from m2bridge.families.attention.checker.case import Case, function, orbits, representative
 from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.statements import WORDS
+
+Index = tuple[int, ...]  # (k, i, p, q), p ≤ q; for t = 1 (k, p, q, r), p ≤ q ≤ r
 
 MAX_GENERATOR_DEGREE = 100
 """No closure has a generator of half this degree, and FLINT's exponents have their limits."""
@@ -57,6 +57,34 @@ MAX_MONOMIALS_PER_DEGREE = 100_000
 """For t = 1 Hilbert functions are compared in degrees with at most this many monomials; where there
 are generators, in those with up to ten times as many.
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """An ideal J that is claimed to be the ideal I of the closure of a case.
+
+    The ring is QQ[c], graded reverse lexicographic, with c_{1,1,1,1} as its last variable;
+    ``images`` are the coordinates as functions of generic weights. Both lists are in the order of
+    the variables.
+    """
+
+    case: Case
+    ring: Any
+    indices: list[Index]
+    images: list[Any]
+    generators: list[Any]
+
+    @property
+    def degrees(self) -> Counter[int]:
+        """The number of generators of each degree."""
+        return Counter(g.total_degree() for g in self.generators)
+
+    def values_at_random_weights(self) -> list[int]:
+        """The coordinates, modulo ``algebra.PRIME``, of the function of random integer weights."""
+        random = unpredictable()
+        number_of_weights = self.images[0].context().nvars()
+        weights = [random.randrange(algebra.PRIME) for _ in range(number_of_weights)]
+        return [int(image(*weights)) % algebra.PRIME for image in self.images]
 
 
 def closure(certificate: Certificate) -> Content | Difference:
@@ -118,6 +146,53 @@ def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Differ
     return candidate
 
 
+def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
+    """The ideal J with generators of these texts, which are what a certificate has, or a
+    difference.
+    """
+    try:
+        polynomials = algebra.read(texts, names_of_coordinates(case))
+    except CertificateError as reason:
+        return Difference("form of the closure", str(reason), "text of polynomials")
+    # In certificates c_{1,1,1,1} is the first variable. Here it is the last one: then leading
+    # monomials say whether it is a zero divisor modulo J.
+    ring = algebra.ring(case.coordinate_count)
+    generators = []
+    for terms in polynomials:
+        if len({sum(exponents) for exponents in terms}) != 1:
+            return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+        generators.append(ring.from_dict({(*e[1:], e[0]): c for e, c in terms.items()}))
+    images = _images(case)
+    first_index, *other_indices = images  # the keys, in the order of certificates
+    indices = [*other_indices, first_index]
+    return Candidate(
+        case=case,
+        ring=ring,
+        indices=indices,
+        images=[images[index] for index in indices],
+        generators=generators,
+    )
+
+
+@lru_cache(maxsize=1)
+def _images(case: Case) -> dict[Index, Any]:
+    """{index: coordinate as a polynomial in generic weights}, in the order of certificates."""
+    return cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
+
+
+def names_of_coordinates(case: Case) -> list[str]:
+    """The names of the coordinates in certificates, where indices begin with 1."""
+    form = "c_{}_{}_{}_{}"
+    if case.t == 1:
+        # output k of token 1, and the entries of index p, q and r of token 1
+        form = "f_{}_1_{}_1_{}_1_{}_1"
+    names = []
+    for index in _images(case):
+        from_one = [j + 1 for j in index]
+        names.append(form.format(*from_one))
+    return names
+
+
 def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     """The tangent dimension at each orbit, the number of coordinates less the rank of the Jacobian
     matrix at the representative; none for t = 1, without orbits.
@@ -140,9 +215,10 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
 
 def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     """The Hilbert series of QQ[c]/J, or the first check of J = I to fail, the cheapest first."""
-    not_on_closure = _check_at_a_point(candidate)
-    if not_on_closure:
-        return not_on_closure
+    point = candidate.values_at_random_weights()  # a point of the closure
+    # a value that is not zero modulo the prime is not zero
+    if any(int(g(*point)) % algebra.PRIME for g in candidate.generators):
+        return NOT_ON_CLOSURE
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = algebra.leading_monomials(basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
@@ -164,15 +240,6 @@ NOT_ON_CLOSURE = Difference(
     "generator on the parametrization", "a generator", "not identically zero"
 )
 """The difference for a generator of J that is not in I."""
-
-
-def _check_at_a_point(candidate: Candidate) -> Difference | None:
-    """A difference if a generator is not zero at one point of the closure, so not in I."""
-    point = candidate.values_at_random_weights()
-    # a value that is not zero modulo the prime is not zero
-    if any(int(g(*point)) % algebra.PRIME for g in candidate.generators):
-        return NOT_ON_CLOSURE
-    return None
 
 
 def _check_identically(candidate: Candidate) -> Difference | None:

@@ -11,7 +11,7 @@ from m2bridge.certificates.form import Certificate, read
 from m2bridge.checker import algebra
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker import candidate as candidates, closure, one_token
+from m2bridge.families.attention.checker import closure, one_token
 from m2bridge.families.attention.checker.case import Case
 from tests.certificates.__main__ import by_release
 from tests.changing import changed
@@ -26,8 +26,8 @@ def as_whole_space(d: int, d_out: int, a: int) -> Certificate:
     """A certificate by which the closure has no equations: all numbers in it fit together."""
     case = Case(d, d_out, a, 1).with_fewest_weights()
     count = case.coordinate_count
-    candidate = candidates.candidate_of(case, [])
-    assert isinstance(candidate, candidates.Candidate)
+    candidate = closure.candidate_of(case, [])
+    assert isinstance(candidate, closure.Candidate)
     words = f"no further generators of degree above {closure._last_degree(candidate)}"
     answer = {
         "dimension": count,
@@ -37,7 +37,7 @@ def as_whole_space(d: int, d_out: int, a: int) -> Certificate:
         "hilbert_series": {"numerator": [1], "denominator_exponent": count},
     }
     evidence = {
-        "coordinates": candidates.names_of_coordinates(case),
+        "coordinates": closure.names_of_coordinates(case),
         "generators": [],
         "tangent_dimensions": [],
     }
