@@ -35,7 +35,7 @@ from m2bridge.limits import check_deadline_in, limited
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import INK, SOFT, PictureResult, line, new_figure, styled
-from m2bridge.results.sheet import Facts, Picture, Sheet
+from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list
 from m2bridge.trained_weights.figure import picture_options
 
 MOST_PIXELS = 400
@@ -107,8 +107,7 @@ class PlaneOfInputs(PictureResult):
 
     def to_macaulay2(self) -> str:
         """The numbers as a matrix of Macaulay2."""
-        rows = ", ".join("{" + ", ".join(map(str, row)) + "}" for row in self.counts.tolist())
-        return f"realCriticalPoints = matrix {{{rows}}}"
+        return f"realCriticalPoints = matrix {m2_list(map(m2_list, self.counts.tolist()))}"
 
     def figure(self) -> Any:
         """The plane, with the boundary and the segments to nearest points."""

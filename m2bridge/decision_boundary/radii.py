@@ -28,7 +28,7 @@ from m2bridge.limits import check_deadline_in, limited
 from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Picture, Sheet
+from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list
 from m2bridge.trained_weights.figure import picture_options
 
 MOST_INPUTS = 100_000
@@ -130,7 +130,7 @@ class RadiiOfInputs(PictureResult):
             if found.distance is not None and inf not in found.distance:
                 low, high = found.distance
                 texts[number] = f"interval({low!r}, {high!r})"
-        return f"radii = {{{', '.join(texts)}}}"
+        return f"radii = {m2_list(texts)}"
 
     def figure(self) -> Any:
         """The histogram: radii, and on them lower ends."""

@@ -63,7 +63,7 @@ from m2bridge.maps.equations import (
 )
 from m2bridge.maps.jacobian_rank import differentiable, upper_bound
 from m2bridge.maps.model import Core, Model
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import m2_list, plural
 
 MAX_ALL_DEGREES_MONOMIALS = 10_000_000
 """The largest number of monomials of a degree whose generators are all written: minutes."""
@@ -123,7 +123,7 @@ def elimination_values(
     relations, images = texts(independent.relations), texts(independent.images)
     degrees = ""  # then all degrees are 1
     if graded and independent.image_degrees:
-        degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
+        degrees = m2_list(independent.image_degrees)
     # Macaulay2 knows no kernels of maps to a ring without variables: one parameter that is zero
     shown_parameters = parameters or ("noParameter",)
     if not parameters:

@@ -33,6 +33,7 @@ from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import ideal_in_all_coordinates, linear_reduction
 from m2bridge.maps.model import Model
+from m2bridge.results.sheet import m2_list
 
 MAX_CHARTS = 32
 """The largest number of charts of the source, a product of projective spaces.
@@ -153,7 +154,6 @@ def double_points_script(model: Model) -> Script:
     multiple, *coordinates = names[2 * count :]
     images = (m2_syntax.polynomial(image, first) for image in independent.images)
     factors = projective_factors(model.polynomial_map)
-    factor_lists = ["{" + ", ".join(map(str, factor)) + "}" for factor in factors]
     values = {
         "title": model.title,
         "field": m2_syntax.field(QQ),
@@ -162,7 +162,7 @@ def double_points_script(model: Model) -> Script:
         "multiple": multiple,
         "coordinates": ", ".join(coordinates),
         "images": m2_syntax.sequence(images),
-        "factors": "{" + ", ".join(factor_lists) + "}",
+        "factors": m2_list(map(m2_list, factors)),
         "dimension": closure_dimension(model) - 1,  # of the product of projective spaces
     }
     return render("double_points", values=values)

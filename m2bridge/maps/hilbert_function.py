@@ -33,6 +33,7 @@ from m2bridge.results.sheet import (
     Table,
     computed_by,
     in_brackets,
+    m2_list,
     value_text,
 )
 
@@ -155,7 +156,7 @@ class HilbertFunction(PictureResult):
 
     def to_macaulay2(self) -> str:
         """Return the values as a Macaulay2 list."""
-        return f"hilbertFunctionValues = {{{', '.join(map(str, self.values))}}}"
+        return f"hilbertFunctionValues = {m2_list(self.values)}"
 
     def to_csv(self) -> str:
         """Return a line for each degree: it, and the values by series, polynomial and ranks."""

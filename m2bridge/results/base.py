@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from m2bridge.results import MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
-from m2bridge.results.sheet import Sheet, in_brackets, quoted, shortened
+from m2bridge.results.sheet import Sheet, in_brackets, m2_list, quoted, shortened
 from m2bridge.results.writers import html, paper
 
 
@@ -182,7 +182,7 @@ class VerdictsResult(Result):
         for verdict in self.verdicts:
             name = quoted(verdict.name, readable=True)
             entries.append(f"{name} => {quoted(verdict.decision)}")
-        return f"verdicts = hashTable {{{', '.join(entries)}}}"
+        return f"verdicts = hashTable {m2_list(entries)}"
 
     @property
     def refuted(self) -> bool:

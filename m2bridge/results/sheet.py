@@ -1,7 +1,7 @@
 """The content of results for people: a sheet is a title and blocks, each of which has a text.
 
-This file also has text utilities: durations, plurals, text that is safe for terminals, strings of
-Macaulay2. It has no mathematics; polynomials are given as text.
+This file also has text utilities: durations, plurals, text that is safe for terminals, strings and
+lists of Macaulay2. It has no mathematics; polynomials are given as text.
 """
 
 import os
@@ -59,6 +59,11 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
             character = _escape_bytes(character.encode("utf-8", "surrogatepass"))
         characters.append(character)
     return f'"{"".join(characters)}"'
+
+
+def m2_list(items: Iterable[object]) -> str:
+    """Return a list of Macaulay2 of items that are numbers or code, such as ``{1, 2}``."""
+    return "{" + ", ".join(map(str, items)) + "}"
 
 
 _ESCAPED_BYTE = re.compile(rb'[^ -~]|["\\]')

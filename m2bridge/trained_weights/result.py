@@ -18,7 +18,16 @@ from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
-from m2bridge.results.sheet import Facts, Sheet, Table, duration, in_brackets, plural, visible
+from m2bridge.results.sheet import (
+    Facts,
+    Sheet,
+    Table,
+    duration,
+    in_brackets,
+    m2_list,
+    plural,
+    visible,
+)
 from m2bridge.trained_weights.analysis import Analysis
 from m2bridge.trained_weights.checkpoints.accounting import (
     ArrayUse,
@@ -391,7 +400,7 @@ class Weights(PictureResult):
         the column space of A and U the row space of V.
         """
         triples = [f"({head.ranks.r}, {head.ranks.s}, {head.ranks.m})" for head in self.heads]
-        return f"orbits = {{{', '.join(triples)}}}"
+        return f"orbits = {m2_list(triples)}"
 
     def to_csv(self) -> str:
         """Return the exact ranks and the distances as lines of CSV, one for each head in

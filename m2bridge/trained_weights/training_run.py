@@ -34,7 +34,7 @@ from m2bridge.results.picture import (
     new_figure,
     styled,
 )
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table, quoted, visible
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, m2_list, quoted, visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.files import tensors
 
@@ -232,8 +232,8 @@ class TrainingRun(PictureResult):
 
     def to_macaulay2(self) -> str:
         """Return the effective ranks of A at all steps as a list of Macaulay2."""
-        ranks = ", ".join(map(str, self.effective_ranks("A").tolist()))
-        return f"-- {quoted(self.source)}\nranksOfA = {{{ranks}}}"
+        ranks = self.effective_ranks("A").tolist()
+        return f"-- {quoted(self.source)}\nranksOfA = {m2_list(ranks)}"
 
     def to_csv(self) -> str:
         """Return a table of CSV with a line for each step."""

@@ -10,7 +10,7 @@ docstring of families/attention.)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
@@ -45,6 +45,7 @@ from m2bridge.results.sheet import (
     Table,
     computed_by,
     in_brackets,
+    m2_list,
     value_text,
 )
 
@@ -217,10 +218,10 @@ class OrbitDiagram(picture.PictureResult):
         An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
         orbit covers the first; positions begin with 0.
         """
-        orbits = [_m2_list(node.numbers) for node in self.nodes]
+        orbits = [m2_list(node.numbers) for node in self.nodes]
         position = {node: number for number, node in enumerate(self.nodes)}
-        pairs = [_m2_list((position[low], position[high])) for low, high in self.covers]
-        return f"orbits = {_m2_list(orbits)}\ncovers = {_m2_list(pairs)}"
+        pairs = [m2_list((position[low], position[high])) for low, high in self.covers]
+        return f"orbits = {m2_list(orbits)}\ncovers = {m2_list(pairs)}"
 
     def to_csv(self) -> str:
         """Return the orbits as a table of CSV, each with the orbits that it covers."""
@@ -337,11 +338,6 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         seconds=observations.seconds,
         unfinished=observations.unfinished,
     )
-
-
-def _m2_list(items: Iterable[object]) -> str:
-    """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
-    return "{" + ", ".join(map(str, items)) + "}"
 
 
 def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:

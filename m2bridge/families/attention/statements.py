@@ -17,7 +17,7 @@ from m2bridge.families.attention.hypotheses import WORDS, Assumptions, StatedFor
 from m2bridge.families.attention.orbits.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.polar.chern_integrals import stated_polar_degrees
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.results.sheet import matrix_text
+from m2bridge.results.sheet import m2_list, matrix_text
 from m2bridge.statements.statement import GlobalStatement, OrbitStatement, Statement, Value
 
 
@@ -36,7 +36,7 @@ class Preimages:
 
     def __str__(self) -> str:
         pairs = (f"({matrix_text(A)}, {matrix_text(V)})" for A, V in sorted(self.points))
-        return f"{{{', '.join(pairs)}}}"
+        return m2_list(pairs)
 
 
 def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:

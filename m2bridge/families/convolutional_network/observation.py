@@ -18,7 +18,7 @@ over one function of each type. Observables are ``dimension``, ``degree``, and `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -32,6 +32,7 @@ from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, Filter
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import RankResult, rank_result
 from m2bridge.results.known import UNKNOWN, Bounds
+from m2bridge.results.sheet import m2_list
 from m2bridge.statements.statement import Numbers, NumbersByMethod, Observed, Value
 
 # Most fibres within these limits take seconds, and some of 16 weights in three layers minutes.
@@ -269,7 +270,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     weights = [
         [f"w_({i},{a})" for a in range(1, size + 1)] for i, size in enumerate(network.filters, 1)
     ]
-    filters_of_types = [_m2_list(map(_m2_list, filters_of(network, zeros))) for zeros in types]
+    filters_of_types = [m2_list(map(m2_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
         libraries=("wire",),
@@ -280,8 +281,8 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "weights": ", ".join(chain.from_iterable(weights)),
             "inputs": network.input_count,
             "activation": network.degree,
-            "filters": _m2_list(map(_m2_list, weights)),
-            "points": _m2_list(filters_of_types),
+            "filters": m2_list(map(m2_list, weights)),
+            "points": m2_list(filters_of_types),
         },
     )
 
@@ -297,8 +298,3 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
         filters.append([0] * leading + core + [0] * trailing)
     return filters
-
-
-def _m2_list(items: Iterable[object]) -> str:
-    """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
-    return "{" + ", ".join(map(str, items)) + "}"

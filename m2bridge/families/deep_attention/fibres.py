@@ -17,7 +17,7 @@ of Macaulay2, rendered from templates. MethodUnavailableError says that a networ
 lightning attention, or that the limit is not about it; TooLargeError that it has too many unknowns.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 
@@ -28,6 +28,7 @@ from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import VirtualWeights, virtual_weights_at
 from m2bridge.families.deep_attention.shape import NetworkSizes
+from m2bridge.results.sheet import m2_list
 
 # Not the seed of the checker, which has another function.
 FIBRE_WEIGHTS_SEED = 240817221
@@ -105,9 +106,9 @@ def fibre_script(network: NetworkSizes) -> Script:
             "size": n,
             # 0 says that the inputs are XXᵀ
             "tokens": network.t if few_tokens else 0,
-            "unknown_matrices": _list(map(_matrix, B)),
+            "unknown_matrices": m2_list(map(_matrix, B)),
             "unknown_values": _matrix(N),
-            "matrices": _list(map(_matrix, attention)),
+            "matrices": m2_list(map(_matrix, attention)),
             "values": _matrix(M),
         },
     )
@@ -138,13 +139,8 @@ def _random_weights(network: NetworkSizes) -> VirtualWeights:
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:
     """Return a matrix with these rows as Macaulay2 code, over the program's ring ``unknowns``."""
-    listed_rows = _list(_list(map(str, row)) for row in rows)
+    listed_rows = m2_list(map(m2_list, rows))
     return f"matrix(unknowns, {listed_rows})"
-
-
-def _list(items: Iterable[str]) -> str:
-    """Return a list of Macaulay2 of the items, which are Macaulay2 code: {1, 2}."""
-    return "{" + ", ".join(items) + "}"
 
 
 LIMIT_OUTSIDE = (

@@ -27,7 +27,7 @@ from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, m2_list
 
 # More points would make a picture illegible.
 MAX_FIGURE_POINTS = 100
@@ -107,8 +107,8 @@ class Figure3(PictureResult):
         """Return a list of {δ, dimension of lightning, dimension of softmax} in Macaulay2."""
         rows = []
         for delta, lightning, softmax in self.points:
-            rows.append(f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}")
-        return f"dimensions = {{{', '.join(rows)}}}"
+            rows.append(m2_list((delta, lightning.dimension, softmax.dimension)))
+        return f"dimensions = {m2_list(rows)}"
 
     def figure(self) -> Any:
         """Return the picture as a ``matplotlib.figure.Figure``."""

@@ -59,6 +59,7 @@ from m2bridge.results.sheet import (
     Table,
     computed_by,
     in_brackets,
+    m2_list,
     printable,
     with_article,
 )
@@ -552,7 +553,7 @@ class PolarDegrees(PictureResult):
 
     def to_macaulay2(self) -> str:
         """Return the polar degrees as a Macaulay2 list."""
-        return f"polarDegrees = {{{', '.join(map(str, self.degrees))}}}"
+        return f"polarDegrees = {m2_list(self.degrees)}"
 
     def to_csv(self) -> str:
         """Return a line (i, δ_i) for each polar degree."""

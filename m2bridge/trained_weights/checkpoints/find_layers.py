@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.base import Result
-from m2bridge.results.sheet import Sheet, Table, quoted, visible
+from m2bridge.results.sheet import Sheet, Table, m2_list, quoted, visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, check_accounted
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
@@ -277,7 +277,7 @@ class Contents(Result):
         """Return the names as a list of Macaulay2."""
         # As bytes, which :func:`quoted` writes for Macaulay2: a name need not be valid Unicode.
         names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
-        return f"names = {{{', '.join(map(quoted, names))}}}"
+        return f"names = {m2_list(map(quoted, names))}"
 
 
 def contents(source: Any) -> Contents | None:

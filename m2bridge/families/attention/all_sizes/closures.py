@@ -45,6 +45,7 @@ from m2bridge.results.sheet import (
     Table,
     duration,
     in_brackets,
+    m2_list,
     plural,
     quoted,
 )
@@ -367,7 +368,7 @@ class AllClosures(Result):
         for closure in self.ranges:
             largest = closure.to_json()["generated_in_degrees_at_most"]
             entries.append(f"{quoted(closure.condition, readable=True)} => {largest}")
-        return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
+        return f"generatedInDegreesAtMost = hashTable {m2_list(entries)}"
 
 
 def closures_of_all_sizes(

@@ -57,7 +57,7 @@ from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_t
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
 from m2bridge.limits import clock, performed_within_limit
-from m2bridge.results.sheet import Sheet, Table, name_with_part, quoted
+from m2bridge.results.sheet import Sheet, Table, m2_list, name_with_part, quoted
 from m2bridge.statements.statement import Statement, check_statements, sharing_one_observation
 
 
@@ -150,8 +150,8 @@ class AllSizes(AllSizesResult):
                 words += f"; as printed also for {integer_sets.words(false_as_printed)}"
             name = quoted(verdict.name, readable=True)
             false = quoted(words, readable=True)
-            entries.append(f"{name} => {{{quoted(verdict.decision)}, {false}}}")
-        return f"verdicts = hashTable {{{', '.join(entries)}}}"
+            entries.append(f"{name} => {m2_list((quoted(verdict.decision), false))}")
+        return f"verdicts = hashTable {m2_list(entries)}"
 
     @property
     def methods(self) -> str:

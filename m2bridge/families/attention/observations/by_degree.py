@@ -15,7 +15,7 @@ Macaulay2 code have an empty one.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.maps.closure import Closure, Completeness, closure
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
+from m2bridge.results.sheet import m2_list
 from m2bridge.statements.statement import Value
 
 MAX_SHOWN_DEGREES = 12
@@ -140,7 +141,10 @@ class ObservedHilbertFunction(ObservedByDegree):
 
     def to_macaulay2(self) -> str:
         """Return computed and predicted values as Macaulay2 lists."""
-        lines = (_m2_list("computed", self._computed_values), _m2_list("predicted", self.predicted))
+        lines = (
+            f"computed = {m2_list(self._computed_values)}",
+            f"predicted = {m2_list(self.predicted)}",
+        )
         return "\n".join(lines)
 
 
@@ -195,15 +199,10 @@ class ObservedGenerators(ObservedByDegree):
         return "\n".join(lines)
 
 
-def _m2_list(name: str, values: Iterable[int]) -> str:
-    """Return the assignment of a list of integers to a name in Macaulay2."""
-    return f"{name} = {{{', '.join(map(str, values))}}}"
-
-
 def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
     """Return the assignment of a hash table, of numbers by degree, to a name in Macaulay2."""
-    entries = ", ".join(f"{n} => {number}" for n, number in numbers.items())
-    return f"{name} = hashTable {{{entries}}}"
+    entries = [f"{n} => {number}" for n, number in numbers.items()]
+    return f"{name} = hashTable {m2_list(entries)}"
 
 
 def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:

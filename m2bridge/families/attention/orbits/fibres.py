@@ -45,6 +45,7 @@ from m2bridge.families.attention.orbits.orbits import (
 from m2bridge.families.attention.sizes import CoordinateSystem, LayerSizes
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import WithoutRealWeights
+from m2bridge.results.sheet import m2_list
 
 Bilinear = Counter[tuple[int, int, int]]
 """A bilinear form in A and one row of V: the coefficients of A_pi V_q by (p, i, q)."""
@@ -316,7 +317,7 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
             # v with that at y_q; for d = 1 there is no y_2
             "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
             # the end of the diagonal of the forms of the family, in y_1 and y_2 alone
-            "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
+            "zeros": m2_list([0] * (shape.d - 2)),
         },
     )
 
@@ -340,8 +341,7 @@ def nonzero_part(orbit: Orbit, shape: LayerSizes) -> tuple[str, str]:
 
 def matrix_program(rows: Iterable[Iterable[object]]) -> str:
     """Return a matrix over QQ with these rows, in the language of Macaulay2."""
-    lists = ["{" + ", ".join(map(str, row)) + "}" for row in rows]
-    return "matrix(QQ, {" + ", ".join(lists) + "})"
+    return f"matrix(QQ, {m2_list(map(m2_list, rows))})"
 
 
 WHERE_NO_REAL_WEIGHTS = (

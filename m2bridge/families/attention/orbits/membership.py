@@ -50,7 +50,7 @@ from m2bridge.families.attention.orbits.tangents import source_is_smooth
 from m2bridge.families.attention.sizes import LayerSizes, dimension_bound, is_birational
 from m2bridge.limits import check_deadline_in, clock
 from m2bridge.results.base import Proof, Result, result_json
-from m2bridge.results.sheet import Facts, Sheet, duration, in_brackets, matrix_text, plural
+from m2bridge.results.sheet import Facts, Sheet, duration, in_brackets, m2_list, matrix_text, plural
 from m2bridge.system import any_length
 
 MAX_ROOT_BITS = 5000
@@ -176,10 +176,7 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
     The answers are "length" and the number "points" and, if there are any, their "moments": the
     sums of z_p, and of z_p z_q, with multiplicities.
     """
-    rows = []
-    for row in chart.forms:
-        forms_of_row = ", ".join(matrix_program(entry_texts(form)) for form in row)
-        rows.append("{" + forms_of_row + "}")
+    rows = [m2_list(matrix_program(entry_texts(form)) for form in row) for row in chart.forms]
     forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}

@@ -45,6 +45,7 @@ from m2bridge.families.attention.training_loss.gradient import (
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check
 from m2bridge.maps.degrees.counting_primes import PRIME_BITS, count_modulo_primes
+from m2bridge.results.sheet import m2_list
 
 SMALLEST_PRIME = 2**14
 LARGEST_PRIME = 2**15
@@ -292,5 +293,4 @@ def conditions_text(
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
     """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}."""
-    rows = ("{" + ", ".join(map(written, row)) + "}" for row in matrix)
-    return "{" + ", ".join(rows) + "}"
+    return m2_list(m2_list(map(written, row)) for row in matrix)
