@@ -3,8 +3,7 @@
 Acting on the forms l_i and v_k by y ↦ g y, and mixing the l_i among themselves and the v_k among
 themselves, moves a function along its orbit. A function is thus a pair of subspaces L = span(l_i)
 and U = span(v_k) up to GL_d, and is classified by (dim L, dim U, dim L ∩ U). This is not in the
-paper; it is proved in docs/mathematics.md. The zero function is an orbit of its own, treated
-separately because every cone contains it. (Notation: the docstring of families/attention.)
+paper; it is proved in docs/mathematics.md. (Notation: the docstring of families/attention.)
 
 The program treats orbits one by one, so a case with too many, or with too large matrices, is a
 TooLargeError. A component of the singular locus has the degree None where no formula gives it.
