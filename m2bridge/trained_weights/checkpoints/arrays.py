@@ -113,8 +113,13 @@ def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
 
 def tensor(name: str, value: Any) -> Tensor:
     """Return an array of NumPy or PyTorch, or lists of numbers, as a tensor of this name;
-    InvalidCaseError for anything else.
+    InvalidCaseError for anything else. Arrays of types that are not read, as masks of Booleans, are
+    refused only where their entries are needed.
     """
+    if hasattr(value, "detach"):  # PyTorch: nothing is copied before it is needed
+        return Tensor(name, tuple(value.shape), torch_kind(value), partial(itself, value))
+    if isinstance(value, numpy.ndarray) and value.dtype.kind not in "iufOV":
+        return Tensor(name, value.shape, value.dtype.name, partial(itself, value))
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(itself, value))
 
@@ -178,7 +183,11 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
         kind = torch_kind(value)
         if kind == "bfloat16":  # which NumPy lacks; float32 holds its numbers exactly
             value = value.float()
-        return _with_known_kind(name, value.numpy(), kind)
+        try:
+            array = value.numpy()
+        except TypeError:  # types that NumPy lacks, as float8
+            raise _is_not_read(name, kind) from None
+        return _with_known_kind(name, array, kind)
     if hasattr(value, "tolist") and not isinstance(value, numpy.ndarray):  # SymPy, FLINT
         value = value.tolist()
     if isinstance(value, numpy.ndarray) and value.dtype != object:
@@ -200,10 +209,14 @@ def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
     if array.dtype == numpy.longdouble:
         return _from_lists(name, array.astype(object))
     if kind not in PRECISIONS:
-        raise InvalidCaseError(
-            "weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64"
-        )
+        raise _is_not_read(name, kind)
     return array, kind
+
+
+def _is_not_read(name: str, kind: str) -> InvalidCaseError:
+    """Return the error about an array of a type that is not read."""
+    message = f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64"
+    return InvalidCaseError("weights", message)
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:

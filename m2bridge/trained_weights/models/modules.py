@@ -76,8 +76,6 @@ _LINEAR = {
     "transformers.pytorch_utils.Conv1D": True,
 }
 """The computing classes of linear maps: whether their matrix has the shape (in, out)."""
-_KINDS = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64")
-"""The types of entries that are read."""
 _TENSORS = ("Tensor", "Parameter")
 """The classes of arrays of PyTorch whose entries are the numbers themselves."""
 
@@ -188,11 +186,10 @@ def _own_arrays(module: Any) -> Iterator[tuple[str, Any]]:
 
 def _entries(name: str, value: Any) -> Any:
     """Return an array of PyTorch, if its entries are its numbers and are there."""
-    kind = class_name(value) if class_name(value) not in _TENSORS else torch_kind(value)
-    if kind not in _KINDS:
+    if class_name(value) not in _TENSORS:
         raise ConversionError(
-            f"'{name:.120}' is of the type {kind:.60}, whose entries are not the weights: load the"
-            " model in float32, float16 or bfloat16, on one device"
+            f"'{name:.120}' is of the type {class_name(value):.60}, whose entries are not the"
+            " weights: load the model in float32, float16 or bfloat16, on one device"
         )
     if str(value.device) == "meta":
         raise ConversionError(

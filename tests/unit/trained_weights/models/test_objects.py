@@ -317,8 +317,18 @@ def test_methods_of_subclasses_of_hooked_blocks_are_not_known() -> None:
 def test_types_that_are_not_read_are_refused_where_they_are_needed(dtype: str) -> None:
     recording = Recording("llama")
     recording.arrays["model.layers.0.self_attn.v_proj.weight"].dtype = dtype
-    with pytest.raises(ConversionError, match=f"of the type {dtype.removeprefix('torch.')}"):
+    with pytest.raises(InvalidCaseError, match=f"holds {dtype.removeprefix('torch.')}: give"):
         list(read(recording.model).found.layers[0].heads(1, None))
+
+
+def test_a_state_dict_is_not_copied_and_its_masks_may_be_booleans() -> None:
+    recording = Recording("hooked")
+    arrays: dict[str, Any] = dict(recording.arrays)
+    arrays["blocks.0.attn.mask"].dtype = "torch.bool"
+    arrays["blocks.1.attn.mask"] = numpy.ones((8, 8), dtype=bool)
+    found = find_layers(arrays, {}, NO_NAMES, 4)
+    assert not any(part.reads for part in recording.arrays.values())
+    assert list(matrices(found.layers)) == list(matrices(read(recording.model).found.layers))
 
 
 def test_integers_without_scales_are_refused() -> None:
