@@ -74,17 +74,26 @@ class Boundary:
         return value
 
     def gradient(self, X: AnyMatrix) -> AnyMatrix:
-        """∇g(X) = Σ_h (β vᵀX + v βᵀX + AᵀX Xᵀβ Γᵀ) + ωΓᵀ with v = A X Γ."""
+        """∇g(X)."""
+        left, right = self.factors_of_gradient(X)
+        return left @ right
+
+    def factors_of_gradient(self, X: AnyMatrix) -> tuple[AnyMatrix, AnyMatrix]:
+        """Few columns, and as many rows, whose product is ∇g(X) = Σ_h (β vᵀX + v βᵀX + AᵀX Xᵀβ Γᵀ)
+        + ωΓᵀ with v = A X Γ.
+        """
         y = X @ self.gamma
-        gradient = 0.0 * X
+        columns, rows = [], []
         for head in self.heads:
             v = head.K.T @ (head.Q @ y)
             beta_X = head.beta.T @ X
             on_gamma = head.Q.T @ ((head.K @ X) @ beta_X.T)
-            gradient = gradient + head.beta @ (v.T @ X) + v @ beta_X + on_gamma @ self.gamma.T
+            columns += [head.beta.T, v.T, on_gamma.T]
+            rows += [v.T @ X, beta_X, self.gamma.T]
         if self.omega is not None:
-            gradient = gradient + self.omega @ self.gamma.T
-        return gradient
+            columns.append(self.omega.T)
+            rows.append(self.gamma.T)
+        return stacked(columns).T, stacked(rows)
 
     def with_sign(self, sign: int) -> Boundary:
         """The same boundary by g (sign 1) or by −g (sign −1)."""

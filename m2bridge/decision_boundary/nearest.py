@@ -79,9 +79,10 @@ def distance_to(
     floats = problem.in_floats(units).with_sign(-sign)
     balls = problem.in_balls(units).with_sign(-sign)
     rows = _independent_directions(problem, floats)
-    basis = identity(balls.U, floats.U.shape[0])
-    space = numpy.eye(floats.U.shape[0])
-    if rows is not None:
+    if rows is None:
+        basis = identity(balls.U, floats.U.shape[0])
+        space = numpy.eye(floats.U.shape[0])
+    else:
         all_rows = _directions(balls).rows()
         basis = BallMatrix.of_rows([all_rows[number] for number in rows])
         space = numpy.linalg.qr(_directions(floats)[rows].T)[0]
@@ -155,14 +156,17 @@ class _Proof:
             return self._result(lower, None, None, because, evidence=evidence)
         first_step = self.space @ reduced_step
         step = self._refined(first_step, whole)
-        upper = self._change_of_sign(step)
+        exact_step = in_balls(step, 0)
+        square = inner(exact_step, exact_step)
+        upper = self._change_of_sign(exact_step, square)
         if upper is None:  # a point on a line through U is not critical, and is moved too far
-            step = first_step
-            upper = self._change_of_sign(step)
+            step, exact_step = first_step, in_balls(first_step, 0)
+            square = inner(exact_step, exact_step)
+            upper = self._change_of_sign(exact_step, square)
         reduced_step = self.space.T @ step
         near = self._near(reduced_step)
         if upper is not None and near is not None:
-            bound = self._lower_bound_at(step, reduced_step, near, upper)
+            bound = self._lower_bound_at(exact_step, square, reduced_step, near, upper)
             if bound is not None:
                 because = "Theorem R4, 2" if near.part >= 2 else "Theorem R4, 2 and 3"
                 return self._result(bound[0], upper, step, because, evidence=bound[1])
@@ -199,14 +203,15 @@ class _Proof:
             evidence=evidence,
         )
 
-    def _change_of_sign(self, step_in_floats: Floats) -> flint.arb | None:
-        """A distance from U at which g is proved to be positive, on the line through a point."""
+    def _change_of_sign(self, step: BallMatrix, square: flint.arb) -> flint.arb | None:
+        """A distance from U at which g is proved to be positive, on the line through a point, by
+        the square of its distance.
+        """
         U = self.balls.U
-        step = in_balls(step_in_floats, 0)
         for part in (1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4):
             factor = 1 + flint.arb(part)
             if self.balls.value(U + factor * step) > 0:
-                return factor * root(inner(step, step))
+                return factor * root(square)
         return None
 
     def _near(self, step: Floats) -> _Near | None:
@@ -244,14 +249,17 @@ class _Proof:
             yield tuple(theta * float(numpy.exp(power / 2)) for theta in base)
 
     def _lower_bound_at(
-        self, step_in_floats: Floats, reduced_step: Floats, near: _Near, upper: flint.arb
+        self,
+        step: BallMatrix,
+        square: flint.arb,
+        reduced_step: Floats,
+        near: _Near,
+        upper: flint.arb,
     ) -> tuple[flint.arb, Evidence] | None:
         """A proved lower bound for the distance, where X̃ is near the nearest point; None if that
-        is not proved. The distance is at most D, which is ``upper``.
+        is not proved. The distance is at most D, which is ``upper``, and ``square`` is ‖Ẽ‖².
         """
-        step = in_balls(step_in_floats, 0)
         X = self.balls.U + step
-        square = inner(step, step)
         length = root(square)
         expansion = Expansion(self.balls, X, self.basis)
         radius = near.part * length if near.part < 2 else length + upper
@@ -265,8 +273,12 @@ class _Proof:
         # λ and λ', in the notation above
         smaller = flint.arb(near.multipliers.multiplier)
         larger = smaller / (1 - flint.arb(PART_OF_MULTIPLIER))
-        error = self.balls.gradient(X) - (2 * larger) * step
-        loss = abs(expansion.value) + inner(error, error) / (4 * (larger - smaller))
+        # ε² by scalar products of few rows, as ∇g(X̃) = LR
+        left, right = self.balls.factors_of_gradient(X)
+        with_step = 2 * larger * inner(left.T @ step, right)
+        square_of_gradient = inner(left.T @ left, right @ right.T)
+        square_of_error = square_of_gradient - 2 * with_step + 4 * larger * larger * square
+        loss = abs(expansion.value) + square_of_error / (4 * (larger - smaller))
         bound = square - loss / larger
         evidence = Evidence(near.multipliers, near.part, away)
         return (root(bound), evidence) if bound > 0 else None
