@@ -322,10 +322,7 @@ class Weights(PictureResult):
         InvalidCaseError: scores have another matrix for each difference of places.
         """
         if self.is_rotary and rank_A is not None:
-            raise InvalidCaseError(
-                "rank_A",
-                "is for models without rotary positions, in which scores have one matrix A",
-            )
+            raise _rank_with_rotary_positions()
         if rank is not None:
             rank_A, rank_V = None if self.is_rotary else rank, rank
         return tuple(LowRankChange.of(one, rank_A=rank_A, rank_V=rank_V) for one in self.listed)
@@ -427,6 +424,13 @@ class Weights(PictureResult):
         The map has all heads; singular values and table are those of :attr:`listed` heads.
         """
         return weights_figure(self.heads, self.listed, self.size_text)
+
+
+def _rank_with_rotary_positions() -> InvalidCaseError:
+    """Return the error about a rank of A where scores have no one matrix A."""
+    return InvalidCaseError(
+        "rank_A", "is for models without rotary positions, in which scores have one matrix A"
+    )
 
 
 def _remarks(
@@ -583,6 +587,8 @@ def weights(
             normalization=normalization,
             norm=norm,
         )
+        if choice.rotary and rank_A is not None:
+            raise _rank_with_rotary_positions()
         options = AnalysisOptions.of(choice, heads=head_count, biases=counts, norm=norm)
         layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
         analysis = Analysis.of(layers, options, a=a, tolerance=tolerance)

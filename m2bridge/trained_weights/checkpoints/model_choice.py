@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.results.sheet import plural
+from m2bridge.results.sheet import in_brackets, plural
 from m2bridge.trained_weights.checkpoints.architecture import (
     Architecture,
     attention_window,
@@ -67,6 +67,9 @@ class ModelChoice:
     unknown: str = ""  # the ``model_type`` in config.json of which no architecture is known
     epsilon: Fraction | None = None  # what norms add to the variance, if config.json says it
     unlike_file: tuple[str, ...] = ()  # what the file says, and is not in this model, in nouns
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "name", "softmax", "skip", "rotary", "norm")
 
     @classmethod
     def of(

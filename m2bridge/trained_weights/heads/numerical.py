@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from m2bridge.results.sheet import in_brackets
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.eigenvalues import EPSILON, least_largest_eigenvalue
 from m2bridge.trained_weights.heads.ranks import Ranks, factors
@@ -339,6 +340,9 @@ class Numerical:
     distance_to_boundary: float | None
     nearest_singular_locus: str  # the name of its nearest part; empty where no part is known
     relative_change_of_function: float | None  # where A and V are moved to that part
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "kind", "tolerance", "effective_rank_A", "effective_rank_V")
 
     @classmethod
     def of(

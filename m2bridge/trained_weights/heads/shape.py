@@ -33,6 +33,7 @@ from math import comb
 from typing import Any
 
 from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.results.sheet import in_brackets
 from m2bridge.trained_weights.heads.token_space import (
     IN_CONSTANT,
     KEY_BIAS,
@@ -55,6 +56,9 @@ class HeadShape:
     factored: bool  # whether K and Q are given, and not A
     softmax: bool
     coordinates: TokenSpace | None = None  # None without biases and norm: all entries are seen
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "d", "d_out", "a", "v", "softmax", "dimension")
 
     @classmethod
     def of(

@@ -16,7 +16,7 @@ from math import factorial, prod
 from typing import Any, Self
 
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import enumeration, plural
+from m2bridge.results.sheet import enumeration, in_brackets, plural
 from m2bridge.trained_weights.heads.shape import HeadGroup, HeadShape
 
 _LARGEST_SHOWN = 10**6
@@ -192,6 +192,9 @@ class Symmetries:
     why: str = ""  # the dimension is not known, where it is not
     # Whether the outputs of heads are concatenated, so that the function of each head is known.
     side_by_side: bool = False
+
+    def __repr__(self) -> str:
+        return in_brackets(self, "parameters", "redundant", "names")
 
     @property
     def redundant(self) -> Bounds:

@@ -4,10 +4,13 @@ all that a norm and biases do to tokens written out.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
+from safetensors.numpy import save_file
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
@@ -192,3 +195,42 @@ def test_each_change_alone_and_both() -> None:
     at_rank = weights(K=K, Q=Q, V=V, as_="softmax", rank_V=2).to_json()["heads"][0]["at_rank"]
     assert at_rank["largest_change_of_output"] == of_V.change
     assert (at_rank["rank_A"], at_rank["rank_V"]) == (None, 2)
+
+
+def test_results_are_shown_on_one_line() -> None:
+    random = numpy.random.default_rng(7)
+    found = weights(gpt2(random), heads=2, as_="softmax")
+    (change, _other) = found.changes(1)
+    head = found.heads[0]
+    for value in (
+        found,
+        head,
+        head.shape,
+        head.ranks,
+        head.numerical,
+        change,
+        found.layers[1],
+        found.symmetries[1],
+        found.choice,
+        found.scope,
+        head.truncated(rank_A=1),
+    ):
+        assert len(repr(value)) <= 220
+        assert type(value).__name__ in repr(value)
+
+
+def test_a_rank_of_A_is_refused_where_positions_are_rotated(tmp_path: Path) -> None:
+    random = numpy.random.default_rng(8)
+    names = [f"model.layers.0.self_attn.{x}_proj.weight" for x in "qkvo"]
+    state = {name: random.standard_normal((4, 4)).astype("float32") for name in names}
+    save_file(state, tmp_path / "model.safetensors")
+    config = {"model_type": "llama", "num_attention_heads": 2, "hidden_size": 4}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    found = weights(tmp_path, rank=1)
+    assert found.is_rotary
+    (change, _other) = found.changes(1)
+    assert (change.rank_A, change.rank_V) == (None, 1)
+    assert "V replaced by rank ≤ 1" in str(found)
+    for refused in (lambda: found.changes(rank_A=1), lambda: weights(tmp_path, rank_A=1)):
+        with pytest.raises(InvalidCaseError, match="without rotary positions"):
+            refused()
