@@ -194,7 +194,7 @@ TIED_EMBEDDINGS = (
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
     """Return the :data:`MAX_FACTS` most important facts, in the order in which they are said."""
     all_facts: list[Fact] = []
-    # For each fact its place among those of its kind, and the place of the kind: the smaller this
+    # For each fact its place among all of its kind, and the place of the kind: the smaller this
     # pair, the more important. So the first fact of each kind comes before the second of any.
     sort_keys: list[tuple[int, int]] = []
     for kind, facts in by_kind.items():
@@ -344,7 +344,7 @@ def _facts_on_layers(
 
     def words(number: int) -> tuple[str, str]:
         if number not in layers:
-            return "its function need not determine those of its heads", ""
+            return "its function need not determine the functions of its heads", ""
         symmetries = layers[number].symmetries
         return symmetries.words(), symmetries.names
 
@@ -365,7 +365,7 @@ def _facts_on_network(
     """
     by_kind: dict[str, list[Fact]] = {}
     if len({head.layer for head in heads}) > 1:
-        words, names = "its function need not determine those of its layers", ""
+        words, names = "its function need not determine the functions of its layers", ""
         if network is not None:
             words, names = network.symmetries.words(), network.symmetries.names
         by_kind["network"] = [("the network", words)]

@@ -5,9 +5,9 @@ to the singular locus and to the boundary, or, for softmax, of A and of V to a l
 where rounding hides them. A number 0 has no place on a logarithmic scale. *Axes* are those of
 matplotlib; lengths are in inches.
 
-Of one head the values of A stand next to those of V. Of several heads those of A are above those of
-V, with a column for each listed head; on the right a map of the distances of all heads, with a
-square for each, is above a table of the listed heads.
+Of one head the values of A stand next to the values of V. Of several heads those of A are above
+those of V, with a column for each listed head; on the right a map of the distances of all heads,
+with a square for each, is above a table of the listed heads.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ gives three ticks between the bounds.
 """
 
 _COLUMNS = ("head", "(rk A, rk V, dim L∩U)", "point")
-"""The headings of the table before those of the distances."""
+"""The headings of the table before the distances."""
 
 
 def weights_figure(
@@ -59,7 +59,7 @@ def weights_figure(
 
 
 def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
-    """Return a figure with the values of A next to those of V."""
+    """Return a figure with the values of A next to the values of V."""
     width, height = 9.8, 5.2
     page = new_figure(width, height, f"Weights: {size_text}")
     panels = page.subplots(1, 2)

@@ -256,7 +256,7 @@ class TrainingRun(PictureResult):
             for axes in (loss, ranks, distances):
                 axes.grid(color=FAINT, linewidth=0.7)
                 axes.set_axisbelow(True)
-                # Stages in which the effective rank of A is not that of the stage before.
+                # Stages in which the effective rank of A is not the one of the stage before.
                 for before, after in pairwise(stages):
                     if before.ranks["A"] != after.ranks["A"]:
                         step = self.steps[after.first]
@@ -324,7 +324,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     letters = "KQV" if "K" in available or "Q" in available else "AV"
     matrices = {letter: _array_of_run(available, letter, dimensions=3) for letter in letters}
     _check_shapes(steps, loss, matrices)
-    # The first index is that of steps: V has the shape (steps, d', d), and K (steps, a, d).
+    # The first index counts steps: V has the shape (steps, d', d), and K (steps, a, d).
     _, d_out, d = matrices["V"].shape
     # A as one matrix is KᵀQ with the identity as K, which has d rows.
     a = matrices["K"].shape[1] if "K" in matrices else d

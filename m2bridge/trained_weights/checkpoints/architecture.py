@@ -65,7 +65,7 @@ class Architecture:
     heads: int | None  # ``None`` where it is not known, or layers differ
     key_value_heads: int | None
     head_size: int | None  # the number of rows of Q of a head
-    tied_embeddings: bool  # whether the matrix of the outputs is that of the tokens
+    tied_embeddings: bool  # whether the embeddings are the matrix of the outputs, too
     positions: str = ""  # what else in the scores depends on positions, such as ``ALiBi``
     by_names: bool = False  # whether it is known by the names of arrays, without a configuration
     changes: str = ""  # a clause on what makes the layer another function than the model here
@@ -181,7 +181,8 @@ def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Archi
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     """Return what a configuration says of the layers of attention; ``None`` if its model is not in
-    the table, or the number of heads of keys is not known, or does not divide that of queries.
+    the table, or the number of heads of keys is not known, or does not divide the number of
+    queries.
     """
     model, text = _model(config), text_model(config)
     if model is None:
@@ -292,7 +293,7 @@ def _is_rotary(model: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
 
 
 def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
-    """Return the number of heads of keys and values, by the rule of the table: that of the queries
+    """Return the number of heads of keys and values, by the rule of the table: as many as queries
     where the configuration has no positive number for it. ``None`` if two keys differ, and for
     ``chatglm`` if its number of groups counts, and is no positive number.
     """
@@ -317,7 +318,7 @@ _WITH_OUTPUTS = re.compile("LMHeadModel|DoubleHeadsModel|CausalLM|MaskedLM|PreTr
 
 
 def _has_tied_embeddings(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
-    """Return whether the matrix of the outputs is that of the embeddings: as
+    """Return whether one matrix is for outputs and embeddings: as
     ``tie_word_embeddings`` says, unless the class under ``architectures`` has no such outputs.
 
     If this key is missing, a class with outputs has tied ones unless the file has another matrix:

@@ -76,7 +76,7 @@ def modules_of(parts: Mapping[str, Tensor]) -> tuple[str, ...]:
         if name.endswith("q_proj_weight"):
             modules.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
     module = common_module(parts)
-    # Without O among the matrices, it may stand in the module around that of Q, K and V (BERT).
+    # Without O among the matrices, it may stand in the module around Q, K and V (BERT).
     outer = [] if "O" in parts else [without_last_word(module)]
     return (*modules, *(path for path in (module, *outer) if re.search(NAMES["attention"], path)))
 

@@ -1,7 +1,7 @@
 """The named arrays of numbers in files, in folders of files, and in Python.
 
 A file is described first: a ``Tensor`` has a name, a shape, a type, and a function ``read`` that
-returns its entries when they are needed. Formats are those of NumPy, safetensors, PyTorch and JSON.
+returns its entries when they are needed. Formats are of NumPy, safetensors, PyTorch and JSON.
 Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``.
 Arrays of types that are not read are refused only where their entries are needed.
 
@@ -149,7 +149,7 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
     """
     chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
     # An adapter changes another model, and is merged only if the option ``adapter`` names it. A
-    # folder with nothing else is that of the adapter.
+    # folder with nothing else is the adapter's.
     without_adapter = [file for file in chosen if file.name != _ADAPTER]
     if without_adapter:
         chosen = without_adapter
@@ -173,7 +173,7 @@ def _names_of_shards(name: str) -> Iterator[str]:
         return
     beginning, number, total, ending = match.groups()
     for other in range(1, min(int(total), MOST_SHARDS) + 1):
-        # Numbers have as many digits as that of this file, with zeros in front.
+        # Numbers have as many digits as in the name of this file, with zeros in front.
         yield f"{beginning}-{other:0{len(number)}}-of-{total}.{ending}"
 
 

@@ -172,8 +172,8 @@ def _weights_among(
 
 
 def layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """Return the layers of the model of texts, as those of images or sounds beside them may have
-    other numbers of heads; if there are none, those of the encoder of images, as in SAM.
+    """Return the layers of the model of texts, as layers of images or sounds beside them may have
+    other numbers of heads; if there are none, of the encoder of images, as in SAM.
     """
     encoders = [one for one in layers if not re.search(NAMES["behind_images"], one.name)]
     of_texts = [one for one in encoders if not re.search(NAMES["images"], one.name)]

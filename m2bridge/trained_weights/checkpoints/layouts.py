@@ -188,7 +188,7 @@ def oriented(
     """
     query = parts.get("Q")
     # The orders of three indices. A layer with A has no Q, by which the orders are checked: there
-    # the layout says them, and without them the first index is that of the heads.
+    # the layout says them, and without them the first index counts heads.
     orders = layout.index_orders
     if query is not None and "K" in parts and query.name == parts["K"].name:
         if len(query.shape) == 2:
@@ -295,7 +295,7 @@ def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> In
         return orders
     raise InvalidCaseError(
         "layout",
-        f"'{visible(query.name):.60}' is {query.size_text}: which index is that of the tokens is"
+        f"'{visible(query.name):.60}' is {query.size_text}: which index is of the tokens is"
         " not seen; give the layout, heads-d-a (as in TransformerLens) or heads-a-d",
     )
 

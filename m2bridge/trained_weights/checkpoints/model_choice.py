@@ -1,7 +1,7 @@
-"""Which model the weights of a file are taken for: that of its config.json, or what is said.
+"""Which model the weights of a file are taken for: by its config.json, or as options say.
 
-Without a config.json the names of all arrays may be those of a known model. An option that is given
-wins over the architecture. Without both the weights are those of lightning attention without skip
+Without a config.json the names of all arrays may show a known model. An option that is given
+wins over the architecture. Without both the weights are taken for lightning attention without skip
 connections, the algebraic model of the paper, and the first line says so. Options are ``None`` if
 they are not given; a norm that an option says is before the layers.
 """

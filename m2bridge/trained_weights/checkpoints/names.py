@@ -204,7 +204,7 @@ def _may_be_starcoder(stored: Tensor, available: Mapping[str, Tensor]) -> bool:
     """Return whether one array with Q, K and V, with the name of GPT-2, may be cut in another way.
 
     GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
-    first, or of StarCoder, which has the rows head by head. A name of Flax is that of GPT-2; a mask
+    first, or of StarCoder, which has the rows head by head. A name of Flax is also in GPT-2; a mask
     of four indices is beside nanoGPT's array, as is a norm without β.
     """
     # Beside ``attn.c_attn.weight`` the mask is called ``attn.bias``.

@@ -128,7 +128,7 @@ class NormTensors:
         """Return the norm as the option says: before the layer, multiplying by γ or 1 + γ; ``None``
         if no norm is before the layer. A norm after it stays, unless the option moves it.
 
-        The kind is that of the file: the kind of the option replaces it when heads are reduced.
+        The kind is said by the file: the kind of the option replaces it when heads are reduced.
         """
         if not is_before(self.gamma.name, self.place, norm):
             return None if self.place == "pre" else self
@@ -266,7 +266,7 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
 
 def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
     """Return the β beside the γ with the name ``gamma``; ``None`` if there is none."""
-    # Names of TensorFlow end with the number of an output, that of β, too.
+    # Names of TensorFlow end with the number of an output, also of β.
     number = ":0" if gamma.endswith(":0") else ""
     name = gamma.removesuffix(number)
     for end_of_gamma, ends_of_beta in NAMES["beta"].items():
@@ -324,7 +324,7 @@ def _gammas_in_block(
     # Around a module as ``attn.`` the block is the whole file: its norms have names with one dot,
     # as ``norm1.weight``.
     is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
-    # In a list of modules without names the norm may be the module before that of attention.
+    # In a list of modules without names the norm may be the module before attention.
     module_before = ""
     if numbered := re.fullmatch(r"(.*[./]|)(\d{1,9})([./])", common_module(parts)):
         before, number, separator = numbered.groups()
@@ -342,7 +342,7 @@ def _gammas_in_block(
 
 def _is_gamma(part: Tensor, parts: Mapping[str, Tensor]) -> bool:
     """Return whether an array may be γ of the norm of a layer: it is a vector with as many entries
-    as the tokens of the layer have, and its name is that of a γ, not of a β.
+    as the tokens of the layer have, and its name is of a γ, not of a β.
 
     In a list of modules without names, as ``0.weight``, a vector of weights is taken for γ, too.
     """

@@ -291,7 +291,7 @@ class LayerTensors:
             in_parts = stacked.reshape(number, 3, -1, columns)
             parts = {"Q": in_parts[:, 0], "K": in_parts[:, 2], "V": in_parts[:, 1]}
         elif self.cut == "by-row":
-            # Three rows in turn are those of Q, K and V.
+            # Three rows in turn are of Q, K and V.
             threes = stacked.reshape(-1, 3, columns)
             parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
         else:
@@ -380,7 +380,7 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
         return {letter: matrix[None] for letter, matrix in matrices.items()}
     if "A" in matrices:
         raise InvalidCaseError(
-            "heads", "A is that of one head: give K and Q, or A and V with the heads as first index"
+            "heads", "A is of one head: give K and Q, or A and V with the heads as first index"
         )
     rows = {letter: matrix.shape[0] for letter, matrix in matrices.items()}
     if rows["Q"] % heads or not rows["Q"]:

@@ -52,7 +52,7 @@ def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | N
 
 class LowerRank(NamedTuple):
     """The matrices nearest to A or V of a head whose rank is one below the largest, α or β; ordered
-    by their distances, and of equal distances that of A comes first.
+    by their distances, and of equal distances A comes first.
     """
 
     distance: float
@@ -278,7 +278,7 @@ class LowRankChange:
         token_norm = 1.0
         if coordinates is not None and coordinates.has_norm:
             token_norm = sqrt(coordinates.width)
-        # A and V act on (x, 1) where there are biases: its norm is larger than that of x.
+        # A and V act on (x, 1) where there are biases: its norm is larger than the norm of x.
         norm = sqrt(token_norm**2 + head.shape.has_one)
 
         def change(rank_A: int | None, rank_V: int | None) -> float:

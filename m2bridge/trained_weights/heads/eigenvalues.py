@@ -39,14 +39,14 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     if len(M) <= _LARGE:
         lower, tangent = _by_tangents(M, N)
         return lower, tangent.value
-    # Any first subspace will do: here it is that of three columns.
+    # Any first subspace will do: here three columns span it.
     columns = numpy.stack([M[0] + N[0], M.sum(axis=0), N.sum(axis=0)], axis=1)
     basis, _ = numpy.linalg.qr(columns)
     for _ in range(_MAX_ENLARGEMENTS):
         lower, tangent = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = tangent.weight * M + (1 - tangent.weight) * N
         v = basis @ tangent.vector
-        # The largest eigenvalue on the subspace: that of the whole is at least this.
+        # The largest eigenvalue on the subspace: the one of the whole is at least this.
         value = float(v @ whole @ v)
         # The error of an eigenvalue is about the square of the residual of its eigenvector.
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):

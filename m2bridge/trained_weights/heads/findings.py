@@ -2,7 +2,7 @@
 
 Notation and sizes are those of ``shape``; V stands for OV where there is an output matrix. The
 orbit is named by (r, s, m): r = rk A, s = rk V, and m, the dimension of the intersection of the
-column space of A with the row space of V. The differential is that of the map from the weights of
+column space of A with the row space of V. The differential belongs to the map from the weights of
 the head to its function; weights are *regular* where its rank is the dimension of all functions.
 ``None`` is what is not known: where ranks are not proved, where A has a larger rank than the model
 allows (the head is *outside*), and of softmax attention, on whose orbits there are no theorems. The
@@ -161,8 +161,8 @@ class HeadWeights:
         ----------
         rank_A, rank_V : int, optional
             The largest rank of A = KᵀQ, and of V or OV, afterwards; unchanged when left out.
-            With rotary positions A is that of two tokens at the same place; for all others the
-            rank is at most ``rank_A``, too, but not the nearest one.
+            With rotary positions A is the matrix for two tokens at the same place; for all others
+            the rank is at most ``rank_A``, too, but not the nearest one.
 
         Raises
         ------
@@ -195,8 +195,8 @@ class HeadWeights:
     def orbit(self) -> Orbit | None:
         """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none.
 
-        Where ranks are not proved, it is that of the lower bounds. For softmax it is the triple
-        alone, and r = 0 for A = 0.
+        Where ranks are not proved, it is the orbit of the lower bounds. For softmax it is the
+        triple alone, and r = 0 for A = 0.
         """
         from m2bridge.families.attention.orbits.orbits import Orbit  # needs SymPy, slow to import
 
@@ -339,7 +339,7 @@ class HeadWeights:
 
         In lightning attention φ is bilinear, and zero only where A or V is.
         """
-        # The derivative φ(A, V̇) is injective in V̇; that of softmax attention is, also for A = 0.
+        # The derivative φ(A, V̇) is injective in V̇; in softmax attention it is, also for A = 0.
         if self.ranks.s == 0 and (self.ranks.r > 0 or self.shape.softmax):
             return self._rank_of_V
         # A = 0 and V ≠ 0: the derivative φ(Ȧ, V) is injective in Ȧ.
@@ -350,7 +350,7 @@ class HeadWeights:
 
     @property
     def point(self) -> str:
-        """What kind of point of the Zariski closure the function is, in words: those of ``zero``,
+        """What kind of point of the Zariski closure the function is, in words: which of ``zero``,
         ``singular``, ``smooth`` and ``boundary`` that hold, or why none is known.
         """
         if self.is_outside:

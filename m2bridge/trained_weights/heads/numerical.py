@@ -1,11 +1,11 @@
 """What floating-point numbers say of a head: singular values, effective ranks, distances.
 
-A = KᵀQ and OV are never multiplied out: their singular values are those of small matrices, by QR
+A = KᵀQ and OV are never multiplied out: their singular values are found for small matrices, by QR
 decompositions of the factors. V stands for OV where there is an output matrix. The *error* of a
 number is how far it may be from the exact one: an estimate for rounding (worst cases are larger),
 plus a bound for what errors of given matrices make; only digits that it supports are kept. A number
 is ``None`` where rounding does not distinguish it from 0. *Norms* are spectral, the largest
-singular value, unless that of Frobenius is named.
+singular value, unless the norm of Frobenius is named.
 
 Distances are relative: a locus is at distance ε if changes of A and of V by at most ε‖A‖ and ε‖V‖,
 in the norm of Frobenius, reach it, and no smaller ones do. The parts of the singular locus are, but
@@ -34,7 +34,9 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 _MAX_DIGITS = 15
 """The largest number of digits that are kept."""
 _CANCELLED = 1e-8
-"""A product whose norm is a smaller part of that of its factors is computed exactly if small."""
+"""A product whose norm is a smaller part of the product of its factors' norms is computed exactly
+if it is small.
+"""
 _MAX_EXACT_PRODUCTS = 2**15
 """The largest number of multiplications of fractions in a product that is computed exactly."""
 
@@ -64,7 +66,7 @@ def rounded(value: float, error: float) -> float | None:
 
 
 def precision(array: Any) -> float:
-    """Return the precision of float32 if all entries are such numbers, else that of float64.
+    """Return the precision of float32 if all entries are such numbers, else of float64.
 
     Integers alone tell nothing of the type, and count as float64.
     """
@@ -166,7 +168,7 @@ class Spectrum:
             value = float(numpy.linalg.norm(self.values[rank:])) / self.norm
         # The norms of the values left out and of all values each change by at most the error of all
         # values. So their quotient, which is at most 1, changes by about two relative errors at
-        # most; the 8 roundings are those of the two norms and of the quotient.
+        # most; the 8 roundings are of the two norms and of the quotient.
         return value, 2 * self.relative_error + 8 * EPSILON
 
     def distances(self) -> list[float | None]:

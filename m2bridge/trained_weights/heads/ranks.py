@@ -245,7 +245,7 @@ def words_on_excess_rank(
     allowed, which say whether rounding may explain it.
 
     ``size`` is its number of rows, ``distance`` its relative distance to rank a, ``None`` where
-    rounding hides it, and ``precision`` that of the type of its entries.
+    rounding hides it, and ``precision`` the precision of the type of its entries.
     """
     words = f"rk A = {rank} > a = {most}: not weights of this model"
     to_allowed_rank = 0.0 if distance is None else distance

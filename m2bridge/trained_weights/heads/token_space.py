@@ -7,9 +7,9 @@ entry by entry; γ = ``None`` stands for 1, and β or b = ``None`` for 0.
 (W | b) acts on the token (x, 1). Behind a norm, tokens are γ∘x + β: so W acts as W·diag(γ), with
 the *constant* Wβ + b, one more column of W, by which it acts on the coordinate 1. Behind a
 LayerNorm, x has the sum zero, any direction and any length up to √d, as a small number is added to
-the variance: x is on the hyperplane Σx_i = 0. *The basis* is that of the space of all γ∘x: exactly
-it is e_i − e_d on the hyperplane, which is rational; numerically it is orthonormal. A coordinate
-with γ_i = 0 does not occur, and then the others have no relation.
+the variance: x is on the hyperplane Σx_i = 0. *The basis* is a basis of the space of all γ∘x:
+exactly it is e_i − e_d on the hyperplane, which is rational; numerically it is orthonormal. A
+coordinate with γ_i = 0 does not occur, and then the others have no relation.
 
 Not all of (W | b) is seen. Behind a LayerNorm (1, …, 1) can be added to rows; softmax does not see
 the bias of K, which adds the same number to all scores of a column; and as its weights of tokens
@@ -384,7 +384,7 @@ class ReducedHead:
 
 
 def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
-    """Return the norm before the layer of a head, if there is one: that of the file, or of the
+    """Return the norm before the layer of a head, if there is one: of the file, or of the
     option ``norm``, ``layer``, ``rms`` or ``none``; ``None`` is no option.
     """
     in_file = head.norm
@@ -426,7 +426,7 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
         if letter in "KQV":
             matrices[letter] = on_tokens(letter, W, counted.get(letter))
         elif letter == "A":
-            # Its columns are those of Q, and its rows are the columns of K.
+            # Its columns are columns of Q, and its rows are the columns of K.
             on_queries = on_tokens("Q", W).entries(prime=None)
             matrices["A"] = on_tokens("K", on_queries.T).entries(prime=None).T
     unseen = _unseen_columns(tokens, with_bias, free_on_one, softmax=softmax)

@@ -33,11 +33,11 @@ class SingularVectors(NamedTuple):
     Attributes
     ----------
     left : array, (rows, k)
-        Orthonormal columns: for A in the space of keys, for OV in that of outputs, d'.
+        Orthonormal columns: for A in the space of keys, for OV in the space of outputs, d'.
     values : array, (k,)
         The singular values, the largest first; k is the least size of the factors.
     right : array, (columns, k)
-        Orthonormal columns: for A in the space of queries, for OV in that of tokens.
+        Orthonormal columns: for A in the space of queries, for OV in the space of tokens.
 
     Vectors in spaces of tokens have d entries, for x behind the norm and before its γ (behind a
     LayerNorm their sum is 0), and one more for the coordinate 1 where a bias counts.

@@ -46,7 +46,7 @@ class HeadType:
         if shape.softmax:
             if is_zero:
                 return cls(ranks=ranks, exposed=None, saddle=False)
-            # The theorem for softmax is about ranks alone, and m is that of general position.
+            # The theorem for softmax is about ranks alone, and m is the number in general position.
             m = max(0, r + s - shape.d)
         factors = {}
         if shape.v is not None:
@@ -60,7 +60,7 @@ class HeadType:
 
 @dataclass(frozen=True, slots=True)
 class HeadTypes:
-    """Two types of one head: that of its exact ranks, and that of its effective ranks."""
+    """Two types of one head: of its exact ranks, and of its effective ranks."""
 
     exact: HeadType | None  # None where the ranks are not proved
     effective: HeadType

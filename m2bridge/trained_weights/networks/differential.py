@@ -83,7 +83,7 @@ class AffineLayer:
 
     @property
     def parameters(self) -> int:
-        """The number of parameters; those of K and V that heads share are counted once."""
+        """The number of parameters; entries of K and V that heads share are counted once."""
         number = len(self.output_bias)
         for place, head in enumerate(self.heads):
             is_first_of_group = place % self.sharing == 0
@@ -103,7 +103,7 @@ class AffineLayer:
         for number, head in enumerate(self.heads):
             matrices = {}
             for letter, rows in head.items():
-                # K and V of a group of heads are those of the first of them.
+                # K and V of a group of heads are the ones of the first head in it.
                 if letter in "KV" and number % self.sharing:
                     matrices[letter] = heads[-1][letter]
                 else:

@@ -296,7 +296,7 @@ def _network_of_one_layer(
     # A skip connection around one layer with biases or a norm changes nothing of what is known.
     skip = options.skip and not has_biases_or_norms
     if not skip and known is not None and _is_differentiated(shapes):
-        # The rank of the layer was computed by the same method as that of a network.
+        # The rank of the layer was computed by the method for networks.
         return known
     return _analyse_network({1: layer}, results, replace(options, skip=skip))
 
@@ -351,7 +351,8 @@ def _analyse_network(
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        # The functions of all heads determine that of the network: their ranks bound its rank.
+        # The functions of all heads determine the function of the network: their ranks bound its
+        # rank.
         most_rank=sum_or_none(head.most_rank for head in heads),
         most_rank_with_zero_layer=min(bounds_by_zero_layers, default=None),
         extra=_extra_parameters(list(layers), results),

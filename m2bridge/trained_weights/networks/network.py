@@ -361,7 +361,7 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     """Return the rank of the differential modulo the prime, at most ``upper``."""
 
     def head_over(numbers: NumberSystem, head: Matrices) -> Matrices:
-        """Return the matrices of a head over a number system, such as that of power series."""
+        """Return the matrices of a head over a number system, such as power series."""
         return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
     def weights_over(numbers: NumberSystem) -> NetworkWeights:
@@ -388,7 +388,7 @@ def _ranks_with_output_bias(
     """Return two ranks of a layer of lightning attention on tokens (x, 1) with an output bias of
     ``outputs`` entries: at the weights, and at random weights.
 
-    They may be less than ``rank`` + ``outputs``, where ``rank`` is that of the heads alone, and
+    They may be less than ``rank`` + ``outputs``, where ``rank`` is the rank of the heads alone, and
     ``most`` bounds it at any weights, as heads can add constants too. A layer whose A is given is
     not differentiated, as :class:`AffineLayer` has K and Q; nor are tokens with no entries but 1.
     """

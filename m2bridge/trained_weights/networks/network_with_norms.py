@@ -1,8 +1,8 @@
 """Networks of several layers with biases or norms: bounds for dimension and rank at the weights.
 
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
-less that of the symmetries between them; below it the rank of the differential, at these weights or
-at random ones. Proofs are in ``docs/weights-mathematics.md``.
+less the dimension of the symmetries between them; below it the rank of the differential, at these
+weights or at random ones. Proofs are in ``docs/weights-mathematics.md``.
 
 *Between* layers, before a layer without norm, the group GL(d) acts, and before one with a norm
 whose matrices can undo linear maps O(d), which preserves norms. An element changes the function of
@@ -449,7 +449,7 @@ def _most_rank(
             return None
         if layer.result.constant:
             of_layer += layer.outputs
-        # These directions change the functions of the heads, and not that of the network.
+        # These directions change the functions of the heads, and not of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)

@@ -337,7 +337,8 @@ def _rank_together(
     shape = heads[0].shape
     full_rank = shape.a if letter == "Q" else shape.v
     ranks = [head.ranks.by_letter.get(letter) for head in heads]
-    # One matrix of full rank makes that of all together full, too; and a single one is all of them.
+    # One matrix of full rank makes the rank of all together full, too; and a single one is all of
+    # them.
     if full_rank in ranks or len(ranks) == 1:
         return max((rank for rank in ranks if rank is not None), default=None)
     arrays = []
@@ -369,7 +370,7 @@ def enclosed_layer(
         method = "ranks with rotary positions and biases are not computed"
         return _bounded_by_ranks(shapes, traits, DifferentialRanks(method=method))
     bounds = _bounded_by_ranks(shapes, traits, DifferentialRanks(method=""))
-    # The rank is at most that of the map to all A_h and V_h, and the entries of the output bias,
+    # The rank is at most the one of the map to all A_h and V_h, and the entries of the output bias,
     # less a dimension for each rescaling (λA_h, V_h/λ). It moves every head but those with A_h = 0
     # and V_h = 0, and without proved ranks it is not known which these are.
     most_at_weights = _rank_of_groups(head_groups(shapes, traits), heads, reduced).upper
@@ -426,7 +427,7 @@ def _bounded_by_ranks(
     named = _named_directions(groups)
     named.update(dict(traits.redundant_directions()))
     parameters = _parameters(groups, traits)
-    reason = "the parameters less those of the listed symmetries"
+    reason = "the parameters less the dimensions of the listed symmetries"
     bounds = [Bounds.at_most(parameters - named.total(), reason)]
     if not traits.rotary:
         # Functions are tensors T(x, x, y), one for each of d' outputs, with d × d × d entries,

@@ -148,7 +148,7 @@ class _NearZero(PowerSeries):
         return _GermMatrix({0: constant}, self.length, self.prime)
 
     def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
-        """Return εX for a matrix X of constants, which has one coefficient: that of ε^0."""
+        """Return εX for a matrix X of constants, which has the coefficient of ε^0 alone."""
         constant = X.coefficients[0]
         coefficients = {1: constant} if self.length > 1 else {0: constant * 0}
         return replace(X, coefficients=coefficients)
@@ -337,7 +337,7 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
     0, is a square for each k; other primes prove that no new r_k is a square in the field of the
     roots before it. TooLargeError if none is found.
     """
-    # Numbers of layers k, from 0 on: those of which r_k is new, and those of which it is proved.
+    # Numbers of layers k, from 0 on, of which r_k is new, and of which it is proved.
     to_prove = _new_roots(layers)
     proved: set[int] = set()
     # The first prime modulo which all r_k are squares, once it is found.

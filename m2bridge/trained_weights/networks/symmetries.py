@@ -3,8 +3,9 @@
 A *redundant direction* of generic weights is one in which the function does not change, and there
 are as many as parameters less the dimension of the functions. *Listed* symmetries are those that
 have a name here; *others* are redundant directions that no listed symmetry explains. The
-*dimension* of a connected group is that of its orbits on generic weights: ``named`` are pairs of a
-name and this number, ``finite`` the finite groups. Proofs are in ``docs/weights-mathematics.md``.
+*dimension* of a connected group is the dimension of its orbits on generic weights: ``named`` are
+pairs of a name and this number, ``finite`` the finite groups. Proofs are in
+``docs/weights-mathematics.md``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FiniteGroup:
     @classmethod
     def permutations(cls, name: str, number: int, block: int = 1) -> Self:
         """Return the group of permutations of ``number`` things that map blocks of ``block`` things
-        to blocks: the wreath product of the permutations inside a block with those of the blocks.
+        to blocks: the wreath product of permutations inside a block with permutations of blocks.
         Blocks of one thing, or one block of all things, are no condition.
 
         Examples
@@ -145,7 +146,7 @@ def finite_symmetries(
 
 
 def nonzero_directions(named: Mapping[str, int]) -> Directions:
-    """Return the pairs of a name and a number of redundant directions, without those of none."""
+    """Return the pairs of a name and a number of redundant directions, without numbers 0."""
     return tuple((name, size) for name, size in named.items() if size)
 
 
@@ -337,7 +338,7 @@ class LayerThenNorm:
         """Return the dimension and the hidden directions, from the dimensions of the functions of
         the layer and of the layer whose outputs are the d' − 1 differences to the last one.
         """
-        # Of all hidden directions one is that of the output bias along 1, and the others are of O.
+        # Of all hidden directions one is the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
         hidden_of_O = dimension_of_layer - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]

@@ -107,8 +107,8 @@ def test_each_reason_for_bounds_is_the_right_one_and_given_once() -> None:
     (own,) = weights(state(layer, p, 2), heads=4, normalization="none").to_json()["layers"]
     assert own["rank_at_weights"] < own["lower_bound"] < own["upper_bound"]["value"]
     assert own["upper_bound"]["reason"] == (
-        "the rank of the differential modulo 2147483647; the parameters less those of the listed"
-        " symmetries"
+        "the rank of the differential modulo 2147483647; the parameters less the dimensions"
+        " of the listed symmetries"
     )
     # Many heads for one output: at most 2·3 coefficients of a tensor T(x, x, y), d = 2.
     layer = Layer(2, 1, 1, v=1, heads=8)
