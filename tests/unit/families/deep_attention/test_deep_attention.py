@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import doctest
 import json
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain, pairwise, product
 from math import factorial
+from operator import mul
 from random import Random
 
 import flint
@@ -538,6 +540,26 @@ def test_softmax_gradients_are_limits_of_difference_quotients(skip: bool) -> Non
             )
             assert abs(quotient - slope) < flint.arb(2) ** -100
             assert abs(slope) > flint.arb(2) ** -30
+
+
+def test_the_rank_of_growing_spans() -> None:
+    """Of random vectors in a space of dimension 20 with two orders each, of zeros, and of few."""
+    random = Random(4)
+    basis = [[random.randrange(LARGE_PRIME) for _ in range(30)] for _ in range(20)]
+
+    def combination() -> list[int]:
+        factors = [random.randrange(LARGE_PRIME) for _ in basis]
+        return [sum(map(mul, factors, column)) % LARGE_PRIME for column in zip(*basis, strict=True)]
+
+    def endless(orders: int) -> Iterator[list[tuple[int, ...]]]:
+        while True:
+            # Orders 0 and 2 are 0 throughout, as of odd functions.
+            vectors = [combination() if k % 2 else [0] * 30 for k in range(orders)]
+            yield list(zip(*vectors, strict=True))
+
+    assert bounds.growing_rank(endless(4), length=4) == 20
+    assert bounds.growing_rank(endless(4), length=4, upper=20) == 20
+    assert bounds.growing_rank(endless(1), length=1) == 0
 
 
 def test_series_matrices_multiply_like_polynomials() -> None:

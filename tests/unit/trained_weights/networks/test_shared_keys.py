@@ -190,6 +190,7 @@ def test_the_architecture_is_what_config_json_says_unless_an_option_does(tmp_pat
         "normalization": "softmax",
         "skip": True,
         "rotary": False,
+        "object": None,
     }
     network = found.to_json()["network"]
     assert network["skip"] is True
