@@ -151,6 +151,21 @@ def for_all_sizes(
     return replace(statement, text=text, source=words.source)
 
 
+def _verdict(
+    statement: GlobalStatement[LayerSizes],
+    cores: Sequence[CoreSize],
+    cases: tuple[CrossCheck, ...],
+    limit: str,
+) -> Verdict:
+    """The verdict on a statement for all sizes with these cores, from the single cases compared."""
+    return Verdict(
+        statement=for_all_sizes(statement, cores),
+        extent=_extent(statement, cores, cases, limit),
+        computed=SIZES_WORDS.computed[statement.observable],
+        trusted=SIZES_WORDS.trusted[statement.observable],
+    )
+
+
 def _extent(
     statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], limit: str
 ) -> AmongCores:
@@ -214,15 +229,7 @@ def generators_of_all_sizes(
     return GeneratorsOfAllSizes(
         closures=closures,
         cases=cases,
-        verdicts=tuple(
-            Verdict(
-                statement=for_all_sizes(statement, cores),
-                extent=_extent(statement, cores, cases, limit),
-                computed=SIZES_WORDS.computed[statement.observable],
-                trusted=SIZES_WORDS.trusted[statement.observable],
-            )
-            for statement in chosen
-        ),
+        verdicts=tuple(_verdict(statement, cores, cases, limit) for statement in chosen),
         seconds=clock().seconds,
         unfinished=limit,
         not_stated=not_stated,
