@@ -35,7 +35,7 @@ import numpy
 
 from m2bridge.algebra.intervals import interval_of_ends
 from m2bridge.decision_boundary.balls import AnyNumber, Floats, working_precision
-from m2bridge.decision_boundary.boundary import BoundaryProblem, Units, rational, scaled
+from m2bridge.decision_boundary.boundary import BoundaryProblem, Units, exponent, rational, scaled
 from m2bridge.decision_boundary.critical_points import (
     AllCriticalPoints,
     OneReadout,
@@ -340,8 +340,11 @@ def in_all_entries(problem: BoundaryProblem, units: Units) -> SystemOfPoints | N
     readout *= two ** (3 * units.size - units.value) / (problem.readout_over * n)
     A, B = [], []
     for head in problem.heads:
-        A.append(rational(head.K).transpose() * rational(head.Q))
-        B.append(rational(head.V).transpose() * (rational(head.O).transpose() * readout))
+        # numbers are as short as in any other units
+        shift = exponent(head.K) + exponent(head.Q)
+        A.append(rational(head.K).transpose() * rational(head.Q) * two**-shift)
+        values = rational(head.V).transpose() * (rational(head.O).transpose() * readout)
+        B.append(values * two**shift)
     E = _basis([*A, *(matrix.transpose() for matrix in A), *B])
     if E.ncols() > MOST_ENTRIES:
         return None

@@ -130,6 +130,18 @@ def test_a_matrix_of_rank_two_has_the_system_of_its_factors() -> None:
     assert system_of(without | {"A": A + numpy.eye(4)}, 5.0) is None
 
 
+@pytest.mark.parametrize("power", [-498, 498])
+@pytest.mark.parametrize(("d", "t"), [(2, 2), (4, 4), (6, 1)])
+def test_the_same_equations_in_any_units(power: int, d: int, t: int) -> None:
+    layer = layer_of(numpy.random.default_rng(d), d, t, 2)
+    unit = 2.0**power
+    scaled = layer | {"X": unit * layer["X"], "K": layer["K"] / unit, "Q": layer["Q"] / unit}
+    expected, system = system_of(layer, 3.0), system_of(scaled, 3.0 * unit)
+    assert expected is not None
+    assert system is not None
+    assert system.texts() == expected.texts()
+
+
 def test_what_has_no_system() -> None:
     """A skip connection, no bias, three directions of A, and a divisor that is not rational."""
     layer = layer_of(numpy.random.default_rng(2), 5, 5, 2)
