@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture
 from m2bridge.trained_weights.checkpoints.norms import NormTensors
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
@@ -84,6 +83,9 @@ def _paths_of_layers(tree: ModuleTree) -> Iterator[str]:
             continue
         if computing_class(chain[-1]) not in _LAYERS:
             raise not_known(path, chain[-1], "is no layer of PyTorch")
+        around = tree.module(stack.rpartition(".")[0])
+        if computing_class(around) not in _STACKS:
+            raise not_known(stack, around, "is no stack of PyTorch")
         yield path
 
 
@@ -120,10 +122,11 @@ def _attention(tree: ModuleTree, path: str, *, norm: NormTensors | None) -> Laye
         raise not_known(path, module, "has a further key and value (bias_k or add_zero_attn)")
     stacked = tree.tensors.get(f"{prefix}in_proj_weight")
     if stacked is None:
-        raise InvalidCaseError(
-            "weights",
-            f"'{path:.120}' has keys of {module.kdim} and values of {module.vdim} entries, and"
-            f" queries of {module.embed_dim}: these are other tokens, and no self-attention",
+        raise not_known(
+            path,
+            module,
+            f"has keys of {module.kdim} and values of {module.vdim} entries, and queries of"
+            f" {module.embed_dim}: these are other tokens, and no self-attention",
         )
     output = tree.linear(f"{prefix}out_proj")
     biases = {}

@@ -3,6 +3,7 @@ what is read of files with the same arrays.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
+from safetensors.numpy import save_file
 
 from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -252,6 +254,29 @@ def test_attention_with_a_further_key_is_refused() -> None:
     model.add_zero_attn = True
     with pytest.raises(InvalidCaseError, match="further key and value"):
         read(model)
+
+
+def test_attention_to_tokens_of_other_widths_is_refused() -> None:
+    model = Recording("attention").model
+    del model._arrays["in_proj_weight"]
+    model.kdim = model.vdim = 4
+    with pytest.raises(
+        InvalidCaseError, match=r"MultiheadAttention has keys of 4 .* no self-atten"
+    ):
+        read(model)
+
+
+def test_a_stack_of_another_class_inside_a_transformer_is_refused() -> None:
+    encoder = Recording("encoder").model
+    own = module("notebook:Loop()", {}, dict(encoder._children))
+    name = "torch.nn.modules.transformer:Transformer()"
+    with pytest.raises(InvalidCaseError, match=r"Loop\) is no stack of PyTorch"):
+        read(module(name, {}, {"encoder": own}))
+    found = read(module(name, {}, {"encoder": encoder})).found
+    assert [layer.name for layer in found.layers] == [
+        "encoder.layers.0.self_attn.",
+        "encoder.layers.1.self_attn.",
+    ]
 
 
 def test_a_linear_layer_that_is_quantized_or_pruned_is_refused() -> None:
@@ -541,3 +566,23 @@ def test_layers_may_have_different_numbers_of_heads() -> None:
 def test_other_objects_are_named() -> None:
     with pytest.raises(InvalidCaseError, match="a model of PyTorch or a dictionary"):
         weights(object())
+
+
+def test_an_adapter_in_a_folder_is_merged_as_that_of_peft_in_memory(tmp_path: Path) -> None:
+    adapted, base = Recording("lora_llama"), Recording("llama")
+    prefix = "base_model.model."
+    for name, part in base.arrays.items():
+        inside = re.sub(r"\.(weight|bias)$", r".base_layer.\1", name)
+        part.entries = adapted.arrays.get(
+            prefix + name, adapted.arrays.get(prefix + inside)
+        ).entries
+    saved = {
+        name.replace(".default.", "."): part.entries
+        for name, part in adapted.arrays.items()
+        if "lora_" in name
+    }
+    save_file(saved, tmp_path / "adapter_model.safetensors")
+    config = {"peft_type": "LORA", "lora_alpha": 3, "r": 2}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    found = read(base.model, adapter=str(tmp_path)).found.layers
+    assert list(matrices(found)) == list(matrices(read(adapted.model).found.layers))
