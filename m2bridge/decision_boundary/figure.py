@@ -35,7 +35,7 @@ from m2bridge.limits import check_deadline_in, limited
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import INK, SOFT, PictureResult, line, new_figure, styled
-from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list
+from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list, plural
 from m2bridge.trained_weights.figure import picture_options
 
 MOST_PIXELS = 400
@@ -47,7 +47,7 @@ DEGREE = 20
 PRECISION = 256
 """The binary digits of balls."""
 
-COLORS = ("#f2f6fa", "#d1e5f0", "#92c5de", "#4393c3", "#2166ac", "#fdb863", "#e08214", "#b35806")
+COLORS = ("#f4f7fa", "#c9dcec", "#8fbcdc", "#4d90c2", "#2166ac", "#fdb863", "#e08214", "#b35806")
 """By half the number of real critical points, in order of those that occur."""
 
 INPUTS = ((0.0, 0.0), (0.55, 0.6), (-0.6, 0.45), (-0.45, -0.65), (0.65, -0.4))
@@ -70,7 +70,7 @@ class PlaneOfInputs(PictureResult):
         """The numbers that occur, and the picture."""
         found, areas = numpy.unique(self.counts, return_counts=True)
         parts = ", ".join(
-            f"{count} at {100 * area / self.counts.size:.3g} %"
+            f"{count} at {plural(area, 'input')}"
             for count, area in zip(found.tolist(), areas.tolist(), strict=True)
         )
         facts = [
@@ -116,7 +116,7 @@ class PlaneOfInputs(PictureResult):
         pixels = numpy.array([[_channels(colors[count]) for count in row] for row in self.counts])
         most = self.places[-1]
         with styled():
-            page = new_figure(6.4, 5.2, "Real critical points")
+            page = new_figure(5.4, 4.1, "Real critical points")
             axes = page.subplots()
             extent = (-most, most, -most, most)
             axes.imshow(pixels, origin="lower", extent=extent, interpolation="nearest")
@@ -143,10 +143,7 @@ class PlaneOfInputs(PictureResult):
             entries.append(line([(0, 0), (1, 1)], color=INK, label="boundary"))
             entries.append(
                 line(
-                    [(0, 0), (1, 1)],
-                    color="#c51b7d",
-                    marker="o",
-                    label="input and its\nnearest point,\nprojected",
+                    [(0, 0), (1, 1)], color="#c51b7d", marker="o", label="nearest point,\nprojected"
                 )
             )
             axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.02, 0.5))

@@ -45,6 +45,10 @@ def test_counts_are_counts_of_lists_at_each_input(monkeypatch: pytest.MonkeyPatc
     exact = plane_of_inputs(given, bias=-20.0, pool="first", pixels=7, half_side=3.0)
     assert exact.exactly == 49
     assert (exact.counts == plane.counts).all()
+    # numbers of inputs, as 6 of 14400 are not 0 %
+    fewest = int(plane.counts.min())
+    inputs = int((plane.counts == fewest).sum())
+    assert f"{fewest} at {inputs} input" in plane.to_text()
 
 
 def test_the_plane_through_the_nearest_point() -> None:
