@@ -488,7 +488,7 @@ def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None
 @click.option(
     "--certificate",
     type=common.NewPath(dir_okay=False, path_type=Path),
-    help="Write a certificate of the distance, as JSON.",
+    help="Write a certificate of the distance, or of the count, as JSON.",
 )
 @click.option("--verify", is_flag=True, help="FILE is such a certificate: say if it is accepted.")
 @click.option(
@@ -519,7 +519,8 @@ def robustness_command(
     proved to contain it.
 
     With --verify, FILE is a certificate, which is checked by other formulas. Exit code 0 when it is
-    accepted, 1 when it is rejected, and 3 when it is too large.
+    accepted, for a count on trust in a prime that is drawn, 1 when it is rejected, and 3 when it is
+    too large.
 
     With --count there is no FILE. The number of complex critical points of the distance is counted
     modulo random primes by Macaulay2, for general weights, input and b, and a general readout R; or
@@ -527,19 +528,21 @@ def robustness_command(
     """
     explicit = common.explicit_options(click.get_current_context())
     run = common.Run.of(options)
-    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t", "cone")}
+    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
+    cone = options.pop("cone")
     if count:
-        allowed = {*sizes, "pool", "skip", "memory", "program", "timeout"}
+        allowed = {*sizes, "cone", "pool", "skip", "memory", "program", "timeout", "certificate"}
         _refuse_beside("count", explicit, allowed)
-        return _count_critical_points(run, sizes, pool=options["pool"], skip=options["skip"])
+        how = {"pool": options["pool"], "skip": bool(options["skip"]), "cone": cone}
+        return _count_critical_points(run, sizes, certificate, how)
     if file is None:
         raise click.UsageError("Missing argument 'FILE'; or --count with --d and --d-out.")
-    for name in ("memory", "program", *sizes):
+    for name in ("memory", "program", "cone", *sizes):
         if name in explicit:
             raise click.UsageError(f"{_option_name(name)} is for --count")
     if verify:
         _refuse_beside("verify", explicit, {"file"})
-        return _verify_distance(file, run.form)
+        return _verify(file, run.form)
     timeout, form = run.timeout, run.form
     with common.time_limit(timeout=timeout) as clock, progress(f"distance of {file.name}"):
         with importing():
@@ -585,26 +588,32 @@ def _option_name(name: str) -> str:
 
 
 def _count_critical_points(
-    run: common.Run, sizes: dict[str, Any], *, pool: str | None, skip: bool
+    run: common.Run, sizes: dict[str, Any], certificate: Path | None, how: dict[str, Any]
 ) -> int:
     """Count the critical points for general weights, and print the number."""
-    cone = sizes.pop("cone")
     sizes["t"] = 2 if sizes["t"] is None else sizes["t"]
     model = named_case(sizes)
     title = f"critical points of a decision boundary, {model}"
-    _, code = run.compute(
-        title, lambda: m2bridge.robustness_count, model, pool=pool, skip=skip, cone=cone
-    )
+    result, code = run.compute(title, lambda: m2bridge.robustness_count, model, **how)
+    if certificate is not None:
+        save(result.to_certificate().encode(), certificate)
+        common.report_file_written(certificate)
     return code
 
 
-def _verify_distance(file: Path, form: str) -> int:
-    """Check a certificate of a distance; print the outcome, and return its exit code."""
+def _verify(file: Path, form: str) -> int:
+    """Check a certificate of a distance or of a count; print the outcome, and return its exit
+    code.
+    """
     with importing():
-        from m2bridge.decision_boundary.checker import MOST_BYTES, check_distance
-    outcome, code = "accepted", DONE
+        from m2bridge.decision_boundary import checker, count_checker
+    code = DONE
     try:
-        because = check_distance(read_bytes(file, MOST_BYTES))
+        text = read_bytes(file, checker.MOST_BYTES)
+        if count_checker.is_of_count(text):
+            outcome, because = "accepted-on-trust", count_checker.check_count(text)
+        else:
+            outcome, because = "accepted", checker.check_distance(text)
     except TooExpensiveError as reason:
         outcome, code, because = "too-expensive", UNDECIDED, str(reason)
     except CertificateError as reason:

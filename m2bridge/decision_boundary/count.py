@@ -17,10 +17,14 @@ primes must agree: nothing is proved.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any, Unpack
 
+from m2bridge._version import __version__
 from m2bridge.convert.answers import answer_to
+from m2bridge.decision_boundary.checker import digest_of
+from m2bridge.decision_boundary.count_checker import FORM
 from m2bridge.decision_boundary.reading import pooled_column
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
@@ -171,6 +175,21 @@ class RobustnessCount(Result):
             "primes": list(self.primes),
             **self.proof()._asdict(),
         }
+
+    def to_certificate(self) -> str:
+        """Return a certificate of the number as JSON; ``robustness --verify`` counts again, modulo
+        a prime that it draws, if the number is at most 150.
+        """
+        fields: dict[str, Any] = {
+            "form": FORM,
+            "version": __version__,
+            "case": self.case,
+            "pool": self.pool,
+            "skip": self.skip,
+            "cone": self.cone,
+            "critical_points": self.critical_points,
+        }
+        return json.dumps(fields | {"digest": digest_of(fields)}) + "\n"
 
     def to_macaulay2(self) -> str:
         """Return the ED degree as a Macaulay2 assignment."""

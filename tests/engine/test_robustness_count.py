@@ -168,6 +168,18 @@ def test_the_command(invoke: Invoke) -> None:
     assert invoke("robustness", *cone, "--cone", "--format", "m2").stdout == "edDegree = 3\n"
 
 
+def test_certificates(invoke: Invoke, tmp_path: Path) -> None:
+    """What Gröbner bases count is counted again from one point."""
+    path = tmp_path / "count.json"
+    sizes = ("--count", "--d", "3", "--d-out", "3", "--a", "1", "--t", "3", "--pool", "last")
+    assert invoke("robustness", *sizes, "--skip", "--certificate", str(path)).returncode == 0
+    done = invoke("robustness", str(path), "--verify")
+    assert (done.returncode, done.stdout[:17]) == (0, "accepted-on-trust")
+    layer = SingleLayerAttention(3, 3, 1, 3)
+    found = robustness_count(layer, pool="last", skip=True)
+    assert found.to_certificate() == path.read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

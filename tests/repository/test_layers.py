@@ -131,13 +131,13 @@ CHECKER = [
     path
     for path in sources()
     if re.match(
-        r"checker/|families/(\w+/)+checker(/|\.)|decision_boundary/checker\.",
+        r"checker/|families/(\w+/)+checker(/|\.)|decision_boundary/(count_)?checker\.",
         str(path.relative_to(PACKAGE)),
     )
 ]
 TRUSTED = re.compile(
     r"flint|islpy|m2bridge\.(errors|_version|system|certificates(\.(form|wording|conditions))?|checker(\..*)?)"
-    r"|m2bridge\.families(\.\w+)+\.checker(\..*)?"
+    r"|m2bridge\.families(\.\w+)+\.checker(\..*)?|m2bridge\.decision_boundary\.checker"
 )
 """What the checker may import besides the standard library (isl for all sizes only): no other
 mathematics of ours.
