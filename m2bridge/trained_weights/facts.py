@@ -147,6 +147,8 @@ def in_short(
     layers: Mapping[int, NetworkAtWeights],
     network: NetworkAtWeights | None,
     scope: Scope,
+    *,
+    rotary: bool,
 ) -> str:
     """Return two sentences in plain words: in how many directions the weights can change without
     effect, and which matrices act like ones of lower rank. The first is left out where the layers
@@ -155,7 +157,7 @@ def in_short(
     layer_count = len({head.layer for head in heads})
     whole = layers.get(1) if layer_count == 1 else network
     qualified = f", {scope.words}," if scope.words else ""
-    on_ranks = sentence_on_acting_ranks(heads)
+    on_ranks = sentence_on_acting_ranks(heads, rotary=rotary)
     if whole is not None:
         parameters, dimension = whole.parameters, whole.dimension
     elif len(heads) == 1 and not heads[0].is_outside:
@@ -171,9 +173,10 @@ def in_short(
     if exact == parameters:
         sentence += ", and none of them is redundant"
     elif exact is not None:
+        directions = plural(parameters - exact, "direction")
         sentence += (
-            f", but only {exact} degrees of freedom: in {parameters - exact} directions its weights"
-            " can change, and it computes the same"
+            f", but only {plural(exact, 'degree')} of freedom: in {directions} its weights can"
+            " change, and it computes the same"
         )
     else:
         upper = parameters if dimension.upper is None else dimension.upper

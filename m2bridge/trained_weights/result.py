@@ -277,7 +277,7 @@ class Weights(PictureResult):
         known, and which matrices A = KᵀQ and V act like ones of lower rank.
         """
         network = None if self.unfinished else self.network
-        return in_short(self.heads, self.layers, network, self.scope)
+        return in_short(self.heads, self.layers, network, self.scope, rotary=self.is_rotary)
 
     @property
     def summary(self) -> str | None:

@@ -410,17 +410,18 @@ class ActingRank:
     distance: float | None  # to this rank
 
     @property
-    def error(self) -> str:
-        """The distance in words, as ``error 1e-04``, and the rank within rounding, if it is another
-        one below the largest.
-        """
-        within_rounding = self.head.numerical.numbers_of(self.letter).effective_rank
-        if within_rounding <= self.rank:
-            return "within rounding"
-        error = f"error {self.distance:.1g}"
-        if within_rounding < self.most:
-            error += f"; rank {within_rounding} within rounding"
-        return error
+    def error(self) -> float:
+        """The distance, or 0 where it is not more than rounding."""
+        effective_rank = self.head.numerical.numbers_of(self.letter).effective_rank
+        return 0.0 if effective_rank <= self.rank else self.distance or 0.0
+
+    @property
+    def rank_within_rounding(self) -> str:
+        """A clause on the rank within rounding, if it is another one below the largest."""
+        effective_rank = self.head.numerical.numbers_of(self.letter).effective_rank
+        if self.error and effective_rank < self.most:
+            return f"; rank {effective_rank} within rounding"
+        return ""
 
     @property
     def place(self) -> str:
@@ -428,40 +429,44 @@ class ActingRank:
         return f"{self.head.layer}.{self.head.head}"
 
 
-def acting_ranks(heads: Iterable[HeadWeights]) -> list[ActingRank]:
-    """Return the matrices A and V that act like one of lower rank, the lowest ranks first, as parts
-    of the largest possible ones, and of equal ranks the nearest first.
+def acting_ranks(heads: Iterable[HeadWeights], letters: str = "AV") -> list[ActingRank]:
+    """Return the matrices that act like one of lower rank, as far as ``letters`` has them: the
+    lowest ranks first, as parts of the largest possible ones, and of equal ranks the nearest first.
     """
-    found = []
+    acting = []
     for head in heads:
         for letter, most in (("A", head.shape.alpha), ("V", head.shape.beta)):
             rank = head.rank_within(letter, ONE_PERCENT)
-            # A zero matrix is said to be 0, and one that is lost in rounding has no rank.
-            if rank is not None and 0 < rank < most:
+            if letter in letters and rank is not None and rank < most:
                 distance = _distance_to_rank(head.numerical.numbers_of(letter).distances, rank)
-                found.append(ActingRank(head, letter, rank, most, distance))
-    return sorted(found, key=lambda one: (one.rank / one.most, one.distance or 0.0))
+                acting.append(ActingRank(head, letter, rank, most, distance))
+    return sorted(acting, key=lambda one: (one.rank / one.most, one.error))
 
 
-def sentence_on_acting_ranks(heads: Sequence[HeadWeights]) -> str:
-    """Return the sentence, for everybody, on which matrices act like ones of lower rank."""
-    acting = acting_ranks(heads)
+def sentence_on_acting_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
+    """Return the sentence, for everybody, on which matrices act like ones of lower rank. With
+    rotary positions it is about V alone.
+    """
+    acting = acting_ranks(heads, "V" if rotary else "AV")
     if not acting:
-        return "No A and no V acts like a matrix of lower rank: none is within 1 % of one."
+        matrices = "No V" if rotary else "No A and no V"
+        return f"{matrices} acts like a matrix of lower rank: none is within 1 % of one."
     first = acting[0]
     same = [one for one in acting if (one.letter, one.rank) == (first.letter, first.rank)]
     named = same[:_MAX_NAMED]
-    # Of several heads the error is the largest, as they are sorted by it.
-    errors = named[-1].error if len(named) == 1 else f"at most: {named[-1].error}"
-    which = "head" if len(named) == 1 else "heads"
-    verb = "acts" if len(named) == 1 else "act"
     names = enumeration([one.place for one in named])
-    sentence = (
-        f"{first.letter} of {which} {names} {verb} like rank {first.rank} of {first.most}"
-        f" ({errors})"
-    )
+    which = f"{first.letter} of {'head' if len(named) == 1 else 'heads'} {names}"
+    sentence = f"{which} is zero"
+    if first.rank > 0:
+        # They are sorted by their errors.
+        largest = named[-1].error
+        most = "error" if len(named) == 1 else "error at most"
+        error = f"{most} {largest:.1g}" if largest else "within rounding"
+        clause = first.rank_within_rounding if len(named) == 1 else ""
+        sentence = f"{which} acts like rank {first.rank} of {first.most} ({error}{clause})"
     if more := len(acting) - len(named):
-        sentence += f", and {more} more of all matrices A and V like lower ranks"
+        of_which = "V" if rotary else "A and V"
+        sentence += f"; of all other {of_which} {more} act like lower ranks"
     return f"{sentence}."
 
 
@@ -481,7 +486,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
         lower = nearest_lower_rank(head, letters)
         if lower.name == nearest.name and lower.distance <= 2 * nearest.distance:
             named.append(head)
-    if acting := [one for one in acting_ranks(heads) if one.letter in letters]:
+    if acting := [one for one in acting_ranks(heads, letters) if one.rank > 0]:
         first = acting[0]
         nearest = LowerRank(first.distance or 0.0, letter=first.letter, rank=first.rank)
         same = [one for one in acting if (one.letter, one.rank) == (first.letter, first.rank)]

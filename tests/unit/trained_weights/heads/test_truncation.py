@@ -234,3 +234,24 @@ def test_a_rank_of_A_is_refused_where_positions_are_rotated(tmp_path: Path) -> N
     for refused in (lambda: found.changes(rank_A=1), lambda: weights(tmp_path, rank_A=1)):
         with pytest.raises(InvalidCaseError, match="without rotary positions"):
             refused()
+
+
+def test_matrices_that_are_zero_or_within_rounding_of_a_rank() -> None:
+    random = numpy.random.default_rng(9)
+    K, Q = random.standard_normal((2, 3, 6))
+    u, v, W = random.standard_normal(6), random.standard_normal(6), random.standard_normal((6, 6))
+    rank_one = numpy.outer(u, v)
+    zero = weights(K=K, Q=Q, V=0 * W)
+    assert "V of head 1.1 is zero." in zero.in_short
+    within = weights(K=K, Q=Q, V=(rank_one + 1e-9 * W).astype("float32"))
+    assert "V of head 1.1 acts like rank 1 of 6 (within rounding)." in within.in_short
+    # Three heads, of which two are near rank one, at distances of about 1e-4 and 1e-3.
+    scale = numpy.linalg.norm(rank_one) / numpy.linalg.norm(W)
+    values = numpy.stack([rank_one + size * scale * W for size in (1e-4, 1e-3, 1)])
+    three = weights(K=numpy.stack([K] * 3), Q=numpy.stack([Q] * 3), V=values)
+    assert "V of heads 1.1 and 1.2 acts like rank 1 of 6 (error at most 0.0009)." in three.in_short
+    # Of a rank within one per cent and another one within rounding both are said.
+    left, right = (numpy.linalg.qr(random.standard_normal((6, 6)))[0] for _ in range(2))
+    V = ((left * [1, 1, 1e-3, 1e-3, 1e-12, 1e-12]) @ right).astype("float32")
+    both = weights(K=K, Q=Q, V=V)
+    assert "acts like rank 2 of 6 (error 0.001; rank 4 within rounding)." in both.in_short
