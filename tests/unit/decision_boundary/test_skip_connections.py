@@ -39,7 +39,7 @@ def layer_of(d: int, t: int, seed: int, *, integers: bool = False) -> Layer:
 
 @pytest.mark.parametrize(("d", "number"), [(2, 21), (3, 27), (4, 29), (6, 29)])
 def test_the_number_of_points(d: int, number: int) -> None:
-    """The numbers of docs/robustness.md, which Macaulay2 counts; d = 2, 3 in test_robustness_count."""
+    """The numbers of docs/robustness.md, which robustness --count counts for these sizes."""
     _, found = listed(layer_of(d, 4, d), 1.0, pool="mean")
     assert found is not None
     assert found.number == number
