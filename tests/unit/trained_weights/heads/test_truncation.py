@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
+from tests.unit.trained_weights.models.stand_in import Recording
 
 Arrays = dict[str, Any]
 
@@ -135,6 +136,20 @@ def test_a_head_that_shares_its_key_is_put_back_alone() -> None:
     assert after.singular_values_A[:1] == pytest.approx(before.singular_values_A[:1])
     assert after.singular_values_V[:2] == pytest.approx(before.singular_values_V[:2])
     assert again.heads[2].rank_within("A", 0.01) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["attention", "hooked_grouped", "lora_gpt2", "qwen2"])
+def test_heads_of_models_in_memory_are_truncated(name: str) -> None:
+    """Their matrices are read again from the modules, with adapters merged."""
+    head = weights(Recording(name).model).heads[-1]
+    new = head.truncated(rank_V=1)
+    stored = {letter: array.astype(float) for letter, array in head.matrices.items()}
+    assert new.O.shape == stored["O"].shape
+    sigma = singular_values(new.O @ new.V)
+    assert sigma[1:] == pytest.approx(0, abs=1e-12 * sigma[0])
+    assert (stored["V"] == new.V).all()
+    assert (stored["Q"] == new.Q).all()
 
 
 def test_a_value_matrix_that_heads_share_is_not_changed_alone() -> None:
