@@ -12,6 +12,8 @@ searched for. Cones of heads or readouts of larger rank do not split into two pa
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import flint
 import numpy
 
@@ -32,7 +34,8 @@ def nearest_of_cone(problem: BoundaryProblem, units: Units) -> AllCriticalPoints
     """The nearest points on both parts of the boundary, for an input that is not on it."""
     if problem.skip or problem.bias != 0:
         return None
-    boundary = rank_one_boundary(problem, units)
+    # a divisor of scores changes g by a factor, which may be irrational, and not the cone
+    boundary = rank_one_boundary(replace(problem, scores_over=1), units)
     if boundary is None:
         return None
     s = ScalarProducts.of(boundary.constants(), boundary.linear_forms())

@@ -12,13 +12,16 @@ from m2bridge import robustness
 from m2bridge.decision_boundary.boundary import exponent
 from m2bridge.decision_boundary.cones import nearest_of_cone
 from m2bridge.decision_boundary.critical_points import AllCriticalPoints
+from m2bridge.decision_boundary.options import ScoresOver
 from m2bridge.decision_boundary.reading import read_problem
 
 Layer = dict[str, Any]
 
 
-def closed_form(layer: Layer, pool: str = "first") -> AllCriticalPoints | None:
-    problem = read_problem(layer, pool=pool, bias=0.0, skip=False, scores_over="1")
+def closed_form(
+    layer: Layer, pool: str = "first", scores_over: ScoresOver = "1"
+) -> AllCriticalPoints | None:
+    problem = read_problem(layer, pool=pool, bias=0.0, skip=False, scores_over=scores_over)
     return nearest_of_cone(problem, problem.in_units())
 
 
@@ -120,3 +123,14 @@ def test_cones_in_any_units(exponent: int) -> None:
         layer | {"X": size * layer["X"], "K": layer["K"] / size}, scores_over="sqrt(a)"
     )
     assert large.distance == pytest.approx((size * usual[0], size * usual[1]), rel=1e-13)
+
+
+def test_a_divisor_of_scores_that_is_irrational() -> None:
+    """Two equal rows, and scores over √2."""
+    layer = layer_of(3, 4, 2)
+    rows = {name: numpy.vstack([layer[name], layer[name]]) for name in "KQ"}
+    divided = closed_form(layer | rows, scores_over="sqrt(a)")
+    usual = closed_form(layer)
+    assert divided is not None
+    assert usual is not None
+    assert divided.nearest == pytest.approx(usual.nearest)
