@@ -42,7 +42,11 @@ from m2bridge.trained_weights.models.transformer_lens import (
     read_bridge,
     read_hooked,
 )
-from m2bridge.trained_weights.models.transformers_models import PRETRAINED, read_transformers
+from m2bridge.trained_weights.models.transformers_models import (
+    PRETRAINED,
+    read_part,
+    read_transformers,
+)
 
 
 class LayersInObject(NamedTuple):
@@ -136,11 +140,7 @@ def _read(source: Any, options: StoredOptions) -> tuple[ModuleTree, ReadModel]:
     if computing_class(source) in KNOWN:
         return tree, read_torch(tree)
     if is_of(source, "transformers.models"):
-        raise not_known(
-            "",
-            source,
-            "is a part of a model of transformers: give the model, and leave out layers by ignore",
-        )
+        return tree, read_part(tree)
     raise not_known("", source, f"is no model that is known{_known_inside(tree)}")
 
 

@@ -72,10 +72,31 @@ _IDENTITY = "torch.nn.modules.linear.Identity"
 _DROPOUTS = ("attention_dropout", "attn_dropout", "dropout", "attention_probs_dropout_prob")
 
 
-def read_transformers(tree: ModuleTree) -> ReadModel:
-    """Return the layers of a model of transformers."""
+def read_part(tree: ModuleTree) -> ReadModel:
+    """Return the layers of a part of a model of transformers, as one of its blocks, whose modules
+    of attention have the configuration. A module of attention alone may act on other tokens.
+    """
+    part = tree.root
+    configs = [
+        tree.module(path).config
+        for path, _ in _attentions(tree)
+        if path and hasattr(getattr(tree.module(path), "config", None), "to_dict")
+    ]
+    is_attention = "attention" in type(part).__name__.lower()
+    if is_attention or not configs or any(config is not configs[0] for config in configs):
+        raise not_known(
+            "",
+            part,
+            "is a part of a model of transformers: give a block, or the model, and leave out layers"
+            " by ignore",
+        )
+    return read_transformers(tree, configs[0])
+
+
+def read_transformers(tree: ModuleTree, config_of_part: Any = None) -> ReadModel:
+    """Return the layers of a model of transformers, or of a part with this configuration."""
     model = tree.root
-    config = model.config.to_dict()
+    config = (config_of_part or model.config).to_dict()
     architecture = read_architecture(config)
     if architecture is None:
         model_type = text_model(config).get("model_type") or config.get("model_type")

@@ -42,6 +42,22 @@ def test_a_saved_model_and_the_loaded_one_are_read_alike(name: str, tmp_path: Pa
     assert list(matrices(read(model).found.layers)) == list(matrices(of_file.layers))
 
 
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("gpt2", "transformer.h.1"),
+        ("llama", "model.layers.1"),
+        ("bert", "encoder.layer.1"),
+        ("opt", "model.decoder.layers.1"),
+    ],
+)
+def test_a_block_is_read_as_in_its_model(name: str, place: str) -> None:
+    model = of_transformers(name)
+    (layer,) = read(model.get_submodule(place)).found.layers
+    whole = read(model).found.layers[1]
+    assert list(matrices([layer])) == list(matrices([whole]))
+
+
 @pytest.mark.parametrize("name", ["gpt2", "bert", "opt", "bloom", "phi"])
 def test_answers_are_the_same_for_a_file_and_the_object(name: str, tmp_path: Path) -> None:
     model = of_transformers(name)

@@ -549,10 +549,18 @@ def test_a_layer_whose_norm_is_missing_is_refused_unless_it_is_the_identity() ->
     assert second.norm is not None
 
 
-def test_a_part_of_a_model_asks_for_the_model() -> None:
-    block = Recording("llama").model.model.layers._children["0"]
+def test_a_block_is_read_and_its_attention_alone_asks_for_it() -> None:
+    recording = Recording("llama")
+    block = recording.model.model.layers._children["1"]
     with pytest.raises(InvalidCaseError, match="LlamaDecoderLayer is a part of a model"):
         read(block)
+    block.self_attn.config = recording.model.config
+    (layer,) = read(block).found.layers
+    (whole,) = read(recording.model, ignore="model.layers.0.*").found.layers
+    assert list(matrices([layer])) == list(matrices([whole]))
+    assert layer.norm is not None
+    with pytest.raises(InvalidCaseError, match="LlamaAttention is a part of a model"):
+        read(block.self_attn)
 
 
 def test_layers_may_have_different_numbers_of_heads() -> None:
