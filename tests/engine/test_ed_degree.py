@@ -252,6 +252,23 @@ def test_general_complete_intersections(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("with_msolve", [True, False])
+def test_long_coefficients(
+    with_msolve: bool, monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    """A cubic surface with coefficients of 200 bits, by long primes: msolve counts where it is."""
+    if not with_msolve:
+        monkeypatch.setattr("m2bridge.engine.msolve.usable", lambda *_: None)
+    random, variables = Random(5), symbols("x y z")
+    monomials = itermonomials(variables, 3)
+    surface = ideal(sum(random.randint(1, 2**200) * monomial for monomial in monomials))
+    found = ed_degree(surface, engine=engine)
+    numbers = found.ed_degree, found.generic_ed_degree, found.closure_generic_ed_degree
+    assert numbers == (21, 21, 21)
+    assert min(found.primes) > 2**28
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("equations", "expected"),
     [

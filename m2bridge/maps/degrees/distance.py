@@ -28,6 +28,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
+from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.program import question
 from m2bridge.maps.closure import closure
@@ -41,6 +42,7 @@ from m2bridge.maps.degrees.counting_primes import (
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm
 from m2bridge.maps.degrees.slices import map_values, parametrizes_cone
 from m2bridge.maps.model import Model
+from m2bridge.results.sheet import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,16 @@ class Variety:
         self, form: DistanceForm | None, point: Sequence[Fraction] | None = None
     ) -> AgreedCount:
         """Count the complex critical points for a form and a data point, modulo random primes."""
-        return self._count_by(ideal_script(self, "ed_degree", form, point), form, point)
+        script = ideal_script(self, "ed_degree", form, point, msolve_folder=_msolve_folder())
+        return self._count_by(script, form, point)
 
     def count_closure(self) -> AgreedCount:
         """Count them for a random form and data point on the cone over the closure in projective
         space.
         """
-        script = ideal_script(self, "ed_degree", form=None, point=None, cone="true")
+        script = ideal_script(
+            self, "ed_degree", form=None, point=None, cone="true", msolve_folder=_msolve_folder()
+        )
         return self._count_by(script, form=None, point=None)
 
     def _count_by(
@@ -138,6 +143,12 @@ class Variety:
         generators = map(integer_coefficients, self.ideal.generators_or_zero)
         primes = primes_for(generators, numbers_not_divisible(form, point))
         return count_by_random_primes(count_modulo, primes)
+
+
+def _msolve_folder() -> str:
+    """Where Macaulay2 finds msolve, in its syntax; empty without it."""
+    solver, _ = msolve.for_engine(current())
+    return "" if solver is None else quoted(f"{solver.program.parent}/")
 
 
 def variety_of_closure(model: Model) -> Variety:
