@@ -60,6 +60,7 @@ TEXTS = (*NAMES_OF_MATRICES, "layout", "ignore")
 MOST_ENTRIES_OF_R = 40_000
 """The rank of a readout R is computed over the rational numbers up to this number of entries."""
 
+DICTIONARY = "a file, or a dictionary of arrays, such as a state dict"
 POOL = "mean, last, first, or an index, as text"
 
 MOST = sys.float_info.max
@@ -113,6 +114,8 @@ def read_layer(
     """The layer of a file, with the arrays of the input and the readout; ``for_plane`` is whether
     X1 and X2 may be among them.
     """
+    check_kind("source", source, (str, Path, Mapping), DICTIONARY)
+    check_kind("input", options.get("input"), (str, Path, Mapping, type(None)), DICTIONARY)
     constant = _checked_constant(options)
     of_input = (*OF_INPUT, *OF_PLANE) if for_plane else OF_INPUT
     ignored = ",".join((*of_input, options.get("ignore") or ""))

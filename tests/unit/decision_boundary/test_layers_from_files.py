@@ -270,6 +270,13 @@ def test_wrong_weights(arrays: Arrays, options: dict[str, Any], words: str) -> N
         robustness(arrays | INPUT, **options)
 
 
+def test_objects_are_refused() -> None:
+    """A module has functions of its own, of which its arrays say nothing."""
+    for options in ({"source": object()}, {"source": PLAIN, "input": object()}):
+        with pytest.raises(InvalidCaseError, match="such as a state dict"):
+            robustness(**options)  # type: ignore[arg-type]
+
+
 def test_the_command_reads_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
