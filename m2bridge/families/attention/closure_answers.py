@@ -90,25 +90,25 @@ def standalone(
             raise InvalidCaseError("field", f"must be QQ for fibres, not {field}")
         # fibres are the same in all coordinates
         return fibres_script(model).standalone()
-    chosen = as_model(model, coordinates)
+    checked_model = as_model(model, coordinates)
     if computation == "polar-degrees":
         if field != QQ:
             raise InvalidCaseError("field", f"must be QQ for polar degrees, not {field}")
-        return slices_program(chosen).standalone()
+        return slices_program(checked_model).standalone()
     if computation in ("closure", "dimension"):
-        return closure_script(chosen, field=field).standalone()
+        return closure_script(checked_model, field=field).standalone()
     # "singular-locus" is left
     if method == "jacobian":
-        return jacobian_script(chosen, field=field).standalone()
+        return jacobian_script(checked_model, field=field).standalone()
     if method != "orbits":
         raise InvalidCaseError(
             "method", f"no script for the method '{method}': use orbits or jacobian"
         )
-    if chosen.no_orbits():
+    if checked_model.no_orbits():
         raise MethodUnavailableError(
             "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
         )
-    return orbit_script(chosen, field=field).standalone()
+    return orbit_script(checked_model, field=field).standalone()
 
 
 def observe_closure(model: SingleLayerAttention) -> Closure:
@@ -123,10 +123,10 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
             with suppress(TimeLimitError), share(0.5, otherwise=MAX_FIRST_ELIMINATION_SECONDS):
                 return _closure_by_elimination(model)
         with suppress(TimeLimitError), share(0.5, otherwise=MAX_LINEAR_ALGEBRA_SECONDS):
-            found = closure(model)
-            is_whole = found.ideal is not None and found.completeness.proved
-            if is_whole and found.degree is not None and found.hilbert_series is not None:
-                return found
+            variety = closure(model)
+            is_whole = variety.ideal is not None and variety.completeness.proved
+            if is_whole and variety.degree is not None and variety.hilbert_series is not None:
+                return variety
         return _closure_by_elimination(model)
 
 

@@ -280,9 +280,9 @@ class OrbitDiagram(picture.PictureResult):
 def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> OrbitDiagram:
     """Observe all orbits of a case, and order them by inclusion of closures.
 
-    ``engine`` is a session of Macaulay2, by default that of the enclosing ``with`` block, else the
-    one shared in the process. ``timeout`` is a number of seconds, by default no limit but that of
-    an enclosing block.
+    ``engine`` is a session of Macaulay2, by default the session of the enclosing ``with`` block,
+    else the one shared in the process. ``timeout`` is a number of seconds, by default no limit but
+    the limit of an enclosing block.
 
     Raises
     ------
@@ -383,12 +383,12 @@ def _add_texts(figure: Any, diagram: OrbitDiagram, height: float) -> None:
             label = "boundary, singular"
         marks.append(picture.line([(0, 0)], linestyle="none", **mark, label=label))
     figure.legend(handles=marks, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / height))
-    note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+    remark = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
     differences = {high - low for low, high in pairwise(diagram.layers())}
     if len(differences) > 1:
         # equal heights between the layers do not show the dimensions to scale
-        note += "; heights in the order of dimensions, not to scale"
-    figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
+        remark += "; heights in the order of dimensions, not to scale"
+    figure.text(0.5, 0.12 / height, remark, ha="center", fontsize=9.5, color=picture.SOFT)
 
 
 # The options of figures: a text that an option does not take is a ValueError, with a message.
@@ -497,10 +497,12 @@ def _slice_seen_from(
 def _taking_case_numbers(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes the numbers d, d', t and a where ``compute`` takes a model."""
 
-    def computed(d: int, d_out: int, t: int, a: int | None = None, **options: Any) -> Any:
+    def compute_for_numbers(
+        d: int, d_out: int, t: int, a: int | None = None, **options: Any
+    ) -> Any:
         return compute(SingleLayerAttention(d, d_out, a, t), **options)
 
-    return computed
+    return compute_for_numbers
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:

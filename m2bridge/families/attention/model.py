@@ -119,12 +119,12 @@ class SingleLayerAttention(LayerSizes, Model):
         object.__setattr__(self, "weights", weights)
 
     def __repr__(self) -> str:
-        chosen = f"d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}"
+        arguments = f"d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}"
         if self.coordinates != self.default_coordinates:
-            chosen += f", coordinates={self.coordinates!r}"
+            arguments += f", coordinates={self.coordinates!r}"
         if self.weights != DEFAULT_PARAMETRIZATION:
-            chosen += f", weights={self.weights!r}"
-        return f"SingleLayerAttention({chosen})"
+            arguments += f", weights={self.weights!r}"
+        return f"SingleLayerAttention({arguments})"
 
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
@@ -144,7 +144,7 @@ class SingleLayerAttention(LayerSizes, Model):
     ) -> PolynomialMap:
         """Return the map from weights to function coordinates.
 
-        Coordinates and weights are those of the model where they are left out.
+        Without arguments it has the coordinates and weights of the model.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return the representations of GL(X) × GL(H) × GL(Y) that minimal generators form.
 
         X, H and Y are the spaces of the indices i, k and p, q. ``counts`` maps (degree,
-        multidegree) to the number of generators, where multidegrees are those of :meth:`grading`.
+        multidegree) to the number of generators, with the multidegrees of :meth:`grading`.
         ``None`` for full coordinates, for which no grading is implemented.
         """
         from m2bridge.families.attention.ideal.representations import from_multidegrees
@@ -214,7 +214,7 @@ class SingleLayerAttention(LayerSizes, Model):
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return generators of the permutations of the indices, each as a map of parameters.
 
-        The parameters are those of :meth:`free_parametrization`; one generator maps A_1_1 to
+        The map has the parameters of :meth:`free_parametrization`; one generator maps A_1_1 to
         A_1_2, A_1_2 to A_1_1, and so on.
         """
         from m2bridge.families.attention.orbits.parametrization import symmetries

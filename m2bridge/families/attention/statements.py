@@ -107,7 +107,7 @@ PREDICTED: dict[str, Callable[..., Value | None]] = {
     "exposed_types_of_heads": lambda shape: _exposed_types(shape, "exposed-heads", shape.a),
     "learning_degree": _learning_degree,
 }
-"""The predictions of what is no formula alone, by observable, or by the property of all sizes."""
+"""The predictions that are not formulas alone, by observable, or by the property of all sizes."""
 
 BY_DEGREE = frozenset({"Hilbert_function", "generator_numbers", "generator_degrees"})
 """The observables for which a closure is computed in addition to the orbits."""

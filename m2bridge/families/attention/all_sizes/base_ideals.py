@@ -71,7 +71,7 @@ def base_ideals(*, polar: bool = False) -> ComputedCases:
     )
 
 
-# The sizes whose polar degrees are counted; those of larger a are the same.
+# The sizes whose polar degrees are counted; larger a have the same.
 COUNTED = tuple(
     LayerSizes(2, d_out, a) for d_out in range(1, MAX_COUNTED_OUTPUTS + 1) for a in (1, 2)
 )
@@ -90,7 +90,7 @@ def base_ideals_script() -> Script:
     values = {
         # of the base locus and the family
         "d": 2,
-        # The (p, q) for which l v ≠ 0 is checked, where the coefficient of y_p in l and that of y_q
+        # The (p, q) for which l v ≠ 0 is checked, where the coefficients of y_p in l and of y_q
         # in v are 1. Up to the names of the variables these are all pairs.
         "charts": "{(1,1), (1,2)}",
         # of the fibre over a function of the family: z_q is the entry V_1q of the weights
@@ -265,7 +265,7 @@ class ObservedSizes:
     @property
     def is_about_sizes(self) -> bool:
         """Whether the observable is a property of sizes, and not of orbits."""
-        # points of a set of sizes have three coordinates, those of a set of orbits six
+        # points of a set of sizes have three coordinates, points of a set of orbits six
         return bool(self.true.n_dim() == ALL.n_dim())
 
 
@@ -274,59 +274,59 @@ class ObservedSizes:
 DIMENSIONS_OF_PRODUCTS = (1, 2, 3)
 
 
-def _all_sizes_if(known: bool) -> isl.Set:
+def _all_sizes_if(is_known: bool) -> isl.Set:
     """All sizes if a fact that does not depend on the size is known, else none."""
-    return ALL if known else NONE
+    return ALL if is_known else NONE
 
 
-# {observable: where it is true}, first for those of orbits, then for those of sizes.
+# {observable: where it is true}, first for observables of orbits, then of sizes.
 OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     # on (1, 1, 1) the exchanged weights are the weights themselves
-    "fibre_exchanged": lambda seen: ObservedSizes(
-        seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
+    "fibre_exchanged": lambda facts: ObservedSizes(
+        facts.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
     ),
-    "fibre_itself": lambda seen: ObservedSizes(seen.one_point.union(seen.critical)),
-    "singular": lambda seen: ObservedSizes(
-        seen.singular_orbits,
-        seen.birational_sizes.union(seen.symmetric_sizes).intersect(
-            _all_sizes_if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
+    "fibre_itself": lambda facts: ObservedSizes(facts.one_point.union(facts.critical)),
+    "singular": lambda facts: ObservedSizes(
+        facts.singular_orbits,
+        facts.birational_sizes.union(facts.symmetric_sizes).intersect(
+            _all_sizes_if(facts.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
-    "critical": lambda seen: ObservedSizes(seen.critical),
-    "boundary": lambda seen: ObservedSizes(
-        seen.critical, _all_sizes_if(seen.basis.boundary_family)
+    "critical": lambda facts: ObservedSizes(facts.critical),
+    "boundary": lambda facts: ObservedSizes(
+        facts.critical, _all_sizes_if(facts.basis.boundary_family)
     ),
     # whether an orbit is on the boundary exactly if it is critical: everywhere, as ``boundary`` is
     # the set ``critical`` where it is known
-    "boundary_critical": lambda seen: ObservedSizes(
-        EVERY_ORBIT, _all_sizes_if(seen.basis.boundary_family)
+    "boundary_critical": lambda facts: ObservedSizes(
+        EVERY_ORBIT, _all_sizes_if(facts.basis.boundary_family)
     ),
-    "special_fibre_points": lambda seen: ObservedSizes(
-        seen.two_points, about=seen.orbits_with_special_fibres
+    "special_fibre_points": lambda facts: ObservedSizes(
+        facts.two_points, about=facts.orbits_with_special_fibres
     ),
-    "closed": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
-    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
-    "products": lambda seen: ObservedSizes(
+    "closed": lambda facts: ObservedSizes(ALL, _all_sizes_if(facts.basis.base_locus_empty)),
+    "zero_fibre": lambda facts: ObservedSizes(ALL, _all_sizes_if(facts.basis.base_locus_empty)),
+    "products": lambda facts: ObservedSizes(
         _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
     # the map is a morphism where the base locus is empty: the generic fibre is then all preimages
-    "birational": lambda seen: ObservedSizes(
-        seen.birational_sizes, _all_sizes_if(seen.basis.base_locus_empty)
+    "birational": lambda facts: ObservedSizes(
+        facts.birational_sizes, _all_sizes_if(facts.basis.base_locus_empty)
     ),
     # a cone is a manifold at zero only if it is a linear space, here the space of all coordinates
-    "smooth_manifold": lambda seen: ObservedSizes(
+    "smooth_manifold": lambda facts: ObservedSizes(
         integer_sets.sizes("d = 1"), _all_sizes_if(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
 
-def sizes_with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
+def sizes_with_polar_theorem(facts: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems: a birational map
     and small kernels (docs/polar-degrees.md#theorem-polar), or functions of symmetric matrices
     (#theorem-polar-symmetric).
     """
-    is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
-    return seen.sizes_with_small_kernels.union(seen.symmetric_sizes).intersect(
+    is_verified = facts.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
+    return facts.sizes_with_small_kernels.union(facts.symmetric_sizes).intersect(
         _all_sizes_if(is_verified)
     )
 
@@ -349,15 +349,15 @@ class ComparedPolarDegrees(NamedTuple):
     polar_degrees: NumbersByMethod
 
 
-def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
-    """The polar degrees of each size of :data:`COMPARED`; ``seen`` has the counted ones."""
+def compared_polar_degrees(facts: SizeOrbitSets) -> list[ComparedPolarDegrees]:
+    """The polar degrees of each size of :data:`COMPARED`; ``facts`` has the counted ones."""
     compared = []
     for shape in COMPARED:
         integrals = localized_polar_degrees(shape)
         assert integrals is not None, "None is returned for large cases only"
         by_method = [("integrals", integrals)]
-        if shape in seen.basis.polar_degrees:
-            by_method.append(("slices", seen.basis.polar_degrees[shape]))
+        if shape in facts.basis.polar_degrees:
+            by_method.append(("slices", facts.basis.polar_degrees[shape]))
         of_a = f"a = {shape.alpha}"
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
@@ -368,18 +368,19 @@ def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
 
 
 # {number that is observed: pairs of a set of sizes and its value there, as a function}; the degree
-# of the closure is that of the source, D, divided by the number of points of the generic fibre
+# of the closure is the degree of the source, D, divided by the number of points of the generic
+# fibre
 FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
-    "dimension": lambda seen: (
+    "dimension": lambda facts: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),
-    "degree": lambda seen: (
+    "degree": lambda facts: (
         (
-            seen.birational_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
+            facts.birational_sizes.intersect(_all_sizes_if(facts.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D,
         ),
         (
-            seen.two_to_one_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
+            facts.two_to_one_sizes.intersect(_all_sizes_if(facts.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D / 2,
         ),
     ),

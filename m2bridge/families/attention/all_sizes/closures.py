@@ -241,8 +241,8 @@ class ClosureOfSizes:
         equations = []
         for n in range(first_equal):
             subtracted = ""
-            for missing in self.missing_in_degree(n):
-                subtracted += f" − dim {missing}"
+            for kind in self.missing_in_degree(n):
+                subtracted += f" − dim {kind}"
             equations.append(f"H({n}) = h({n}){subtracted}")
         return [*equations, f"H(n) = h(n) for n ≥ {first_equal}"]
 
@@ -408,24 +408,24 @@ def closures_of_all_sizes(
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     check_flag("vectors", vectors)
     with limited(timeout):
-        found, limit_message = performed_within_limit(
+        closures, limit_message = performed_within_limit(
             (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores
         )
-        return AllClosures(ranges=found, seconds=clock().seconds, unfinished=limit_message)
+        return AllClosures(ranges=closures, seconds=clock().seconds, unfinished=limit_message)
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     """The closures with the core ``size``, on request with highest weight vectors in two forms."""
     types = generators(size)
     types_with_vectors = types if vectors else ()
-    written = []
+    polynomials = []
     for kind, vectors_of_type in highest_weights.vectors_by_type(size, types_with_vectors):
         both_forms = []
         for vector in vectors_of_type:
             as_polynomial = highest_weights.vector_text(vector, kind.shapes)
             both_forms.append(WrittenVector(vector.formula, as_polynomial))
-        written.append(tuple(both_forms))
-    return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
+        polynomials.append(tuple(both_forms))
+    return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(polynomials))
 
 
 def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
@@ -470,8 +470,8 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
 
     def observe(self, model: AllSizesCase) -> AllClosures:
         """Compute the closures with these cores; TimeLimitError if a limit leaves some of them."""
-        found: AllClosures = complete_result(closures_of_all_sizes(self.cores))
-        return found
+        closures: AllClosures = complete_result(closures_of_all_sizes(self.cores))
+        return closures
 
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
         """The generators for each core, with its Hilbert function, and the lemmas behind them."""

@@ -162,9 +162,9 @@ class AllSizes(AllSizesResult):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return one row: how many ideals were computed, and how many of them the strata use."""
-        used = {base for stratum in self.strata for base in stratum.ideals}
-        known = f"{len(self.basis.ideals)} fibre ideals of small cases"
-        return [("ideals", f"{known}; {len(used)} of them have the patterns below")]
+        bases_used = {base for stratum in self.strata for base in stratum.ideals}
+        ideals = f"{len(self.basis.ideals)} fibre ideals of small cases"
+        return [("ideals", f"{ideals}; {len(bases_used)} of them have the patterns below")]
 
     def tables(self) -> list[Table]:
         """Return the theorem about fibres as one table, with a row for each stratum."""
@@ -223,7 +223,7 @@ class DecidedStatements(NamedTuple):
 
 
 def decide(
-    basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
+    basis: ComputedCases, predictions: Sequence[tuple[Statement, Prediction]]
 ) -> DecidedStatements:
     """Return the fibres over all orbits and the verdicts, which follow from the base ideals;
     ContradictionError if the theorem about fibres needs others, or its cases are not all orbits.
@@ -232,7 +232,7 @@ def decide(
     facts = SizeOrbitSets.of(strata, basis)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     decisions = []
-    for statement, prediction in stated:
+    for statement, prediction in predictions:
         name = f"{statement.key} {statement.part}".strip()
         decisions.append((name, partial(_verdict, statement, prediction, facts, counts)))
     verdicts, limit = performed_within_limit(decisions)
@@ -245,13 +245,13 @@ def _verdict(
     """The verdict on a statement, whose words name the numbers ``counts`` of ideals and of
     patterns.
     """
-    computed = integer_sets.WORDS.computed[prediction.observable]
+    texts = integer_sets.WORDS.computed[prediction.observable]
     return Verdict(
         statement=statement,
         extent=replace(
             _sizes_by_answer(prediction, facts), is_printed=statement.printed_hypotheses is not None
         ),
-        computed=tuple(text.format(**counts) for text in computed),
+        computed=tuple(text.format(**counts) for text in texts),
         trusted=integer_sets.WORDS.trusted[prediction.observable],
     )
 
@@ -260,33 +260,33 @@ def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
     """The sizes for which a statement is true, false and so on, by its prediction and the facts."""
     conclusion = prediction.conclusion(facts)
     applies = ALL  # where no hypothesis so far fails
-    outside = []
+    exclusions = []
     for hypothesis in prediction.hypotheses:
         satisfied = integer_sets.sizes(hypothesis.condition)
         fails_first = applies.subtract(satisfied)
-        decided = conclusion.restricted_to(fails_first)
-        outside.append(
+        answers = conclusion.restricted_to(fails_first)
+        exclusions.append(
             NotApplicable(
                 sizes=fails_first,
                 reason=hypothesis.reason,
-                holds_for=decided.true,
-                fails_for=decided.false,
-                undecided_for=decided.unknown,
+                holds_for=answers.true,
+                fails_for=answers.false,
+                undecided_for=answers.unknown,
                 added=hypothesis.added,
             )
         )
         applies = applies.intersect(satisfied)
     # all hypotheses hold for the sizes that are left in ``applies``
-    decided = conclusion.restricted_to(applies)
+    answers = conclusion.restricted_to(applies)
     witness = None
-    if not decided.false.is_empty():
-        witness = _counterexample(prediction, conclusion, decided.false)
+    if not answers.false.is_empty():
+        witness = _counterexample(prediction, conclusion, answers.false)
     return SizeSets(
-        holds_for=decided.true,
-        fails_for=decided.false,
-        undecided_for=decided.unknown,
-        vacuous_for=conclusion.vacuous.intersect(decided.true),
-        not_applicable=tuple(outside),
+        holds_for=answers.true,
+        fails_for=answers.false,
+        undecided_for=answers.unknown,
+        vacuous_for=conclusion.vacuous.intersect(answers.true),
+        not_applicable=tuple(exclusions),
         witness=witness,
     )
 
@@ -297,9 +297,9 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
-    found = {"d": d, "d_out": dp, "a": a}
+    case = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
-        return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
+        return {**case, "orbit": None, "A": [], "V": [], "numbers": {}}
     # the orbits where it is false, of which the largest, then the last, is taken
     in_set = []
     for orbit in orbits(model):
@@ -316,7 +316,7 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
             "dimension": tangents[generic_orbit(model)].dimension,
             "tangent_dimension_at_least": tangents[orbit].known.lower,
         }
-    return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
+    return {**case, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
 
 
 @computation
@@ -357,19 +357,22 @@ def cross_check_all_sizes(
     if statements is None:
         statements = sharing_one_observation(REGISTRY)
     check_statements(statements)
-    chosen, others = split_by_all_sizes_form(statements, is_stated)
-    basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
-    decided = decide(
-        basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
+    own_statements, others = split_by_all_sizes_form(statements, is_stated)
+    basis = base_ideals(
+        polar=any(statement.observable == "polar_degrees" for statement in own_statements)
+    )
+    decision = decide(
+        basis,
+        [(statement, PREDICTIONS[statement.key, statement.part]) for statement in own_statements],
     )
     return AllSizes(
-        strata=decided.strata,
+        strata=decision.strata,
         basis=basis,
         engine_version=current().version,
-        verdicts=decided.verdicts,
+        verdicts=decision.verdicts,
         seconds=clock().seconds,
         not_stated=others,
-        unfinished=decided.limit,
+        unfinished=decision.limit,
     )
 
 

@@ -89,7 +89,7 @@ NeededIdeal = Callable[[BaseCase], ReducedGroebnerBasis]
 class Stratum:
     """Orbits with one kind of fibre, by a condition on (d, d', a, r, s, m).
 
-    ``length`` is that of the fibre scheme, "1", "2" or "d"; ``points`` are without multiplicities;
+    ``length`` of the fibre scheme is "1", "2" or "d"; ``points`` are without multiplicities;
     ``patterns`` were compared with base cases, and ``ideals`` are the base cases that occurred.
     """
 
@@ -137,7 +137,7 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         all_places = isl.Set(f"{{ [{ORBIT}, x] : {is_place} }}")
         determined = union([selection.last_places() for selection in selections])
         _check_nothing_left_out(all_places.subtract(determined))
-    # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
+    # Over (1, 1, 0) the second point needs a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_nothing_left_out(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
     # The functions ``one_point``, ``squares``, … give the ideal that the theorem needs. DETERMINED
@@ -155,11 +155,11 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     return tuple(strata)
 
 
-def _check_nothing_left_out(missing: isl.Set) -> None:
-    """Raise ContradictionError unless ``missing`` is empty: orbits, or orbits with a place."""
-    if not missing.is_empty():
+def _check_nothing_left_out(rest: isl.Set) -> None:
+    """Raise ContradictionError unless ``rest`` is empty: orbits, or orbits with a place."""
+    if not rest.is_empty():
         raise ContradictionError(
-            f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
+            f"no selection has the last place, or there is no place with V_1q = 1, for {rest}"
         )
 
 
@@ -173,17 +173,17 @@ def _selections_of_places(condition: str) -> tuple[Selection, ...]:
 
 
 def _base_cases_of_patterns(
-    selections: tuple[Selection, ...], ideals: BaseIdeals, needed: NeededIdeal
+    selections: tuple[Selection, ...], ideals: BaseIdeals, needed_ideal: NeededIdeal
 ) -> list[BaseCase]:
     """For each pattern that occurs in one of the selections a base case with this pattern.
 
-    ``needed`` gives the ideal that the theorem needs of a base case; ContradictionError without
-    one.
+    ``needed_ideal`` gives the ideal that the theorem needs of a base case; ContradictionError
+    without one.
     """
     patterns: set[Pattern] = set()
     for selection in selections:
         patterns |= selection.patterns()
-    needed_cases = [base for base, ideal in ideals.items() if ideal == needed(base)]
+    needed_cases = [base for base, ideal in ideals.items() if ideal == needed_ideal(base)]
     bases = []
     for pattern in patterns:
         # with its places in another order, the first one fixed, a pattern belongs to the same ideal

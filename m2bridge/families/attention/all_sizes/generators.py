@@ -183,14 +183,14 @@ def _extent(
             decisions.append(verdict.decision)
     if limit:
         return AmongCores(decision=Decision.UNDECIDED, because=limit)
-    proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
+    reason = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
     # a case is confirmed if its generators of all degrees were compared
     confirmed = decisions.count(Decision.CONFIRMED)
     agreeing = (
         f"{len(decisions)} cases computed without the core agree, {confirmed} of them in all"
         " degrees"
     )
-    return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {agreeing}")
+    return AmongCores(decision=Decision.CONFIRMED, because=f"{reason}; {agreeing}")
 
 
 @computation
@@ -210,7 +210,7 @@ def generators_of_all_sizes(
     """
     # refuses statements of which none is about generators
     _, not_stated = split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
-    chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
+    own_statements = [statement for statement in ABOUT_GENERATORS if statement in statements]
     closures = closures_of_all_sizes(cores)
     cases: tuple[CrossCheck, ...] = ()
     limit = closures.unfinished
@@ -223,13 +223,13 @@ def generators_of_all_sizes(
             model = SingleLayerAttention(d, d_out, a)
             for closure in closures.ranges:
                 if closure.core == CoreSize.of(model):
-                    compare = partial(_compare_with_polynomials, model, closure, chosen)
+                    compare = partial(_compare_with_polynomials, model, closure, own_statements)
                     comparisons.append((str(model), compare))
         cases, limit = performed_within_limit(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
         cases=cases,
-        verdicts=tuple(_verdict(statement, cores, cases, limit) for statement in chosen),
+        verdicts=tuple(_verdict(statement, cores, cases, limit) for statement in own_statements),
         seconds=clock().seconds,
         unfinished=limit,
         not_stated=not_stated,

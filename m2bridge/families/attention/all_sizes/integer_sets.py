@@ -187,8 +187,8 @@ def codimensions_exceed_kernels() -> bool:
     kernel has d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
-    # dimensions: of the orbit, of the Grassmannian, and of the desingularization less that of the
-    # points over the orbit
+    # dimensions: of the orbit, of the Grassmannian, and of the desingularization less the dimension
+    # of the points over the orbit
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
     grassmannian = (alpha - r) * (d - alpha)
     codimension = (source_dimension(d, dp, alpha) - 1) - (orbit + grassmannian)
@@ -278,10 +278,10 @@ class Selection:
 
     def last_places(self) -> isl.Set:
         """The pairs of an orbit and an index x that is the last place for some free indices."""
-        reached = f"{self._conditions} and x = {self.places[-1]}"
+        condition = f"{self._conditions} and x = {self.places[-1]}"
         if self.free:
-            reached = f"exists ({', '.join(self.free)} : {reached})"
-        return isl.Set(f"{{ [{ORBIT}, x] : {reached} }}")
+            condition = f"exists ({', '.join(self.free)} : {condition})"
+        return isl.Set(f"{{ [{ORBIT}, x] : {condition} }}")
 
     @property
     def _conditions(self) -> str:

@@ -6,7 +6,7 @@ What they are compared with stands in ``base_ideals.py``.
 A size is (d, d', a), where d' is ``dp`` in conditions, and α = min(a, d). An orbit (r, s, m) of
 functions has r = rk A, s = rk V, and m the dimension of the intersection of the column space of A
 and the row space of V; "sets of orbits" have pairs of a size and one of its orbits. All sets are
-those of the library isl.
+sets of the library isl.
 """
 
 from collections.abc import Callable
@@ -136,7 +136,7 @@ class FormulaPrediction:
         formula, one condition of the statement, and α = a, or α = d: there both are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
-        # min(a, d) is no polynomial, but it is one under each of these conditions
+        # min(a, d) is not a polynomial, but it is one under each of these conditions
         values_of_alpha = (("a <= d", a), ("a > d", d))
         # the sizes where both numbers are known to be equal, and to be different
         agree, differ = NONE, NONE
@@ -207,7 +207,7 @@ Prediction = SetPrediction | FormulaPrediction | NumbersPrediction | TypePredict
 
 def hypotheses(words: Words) -> tuple[Hypothesis, ...]:
     """The assumptions of a statement on sizes: all of its hypotheses but t ≥ 2."""
-    found = []
+    result = []
     for name in words.assumes:
         if name == "several-tokens":
             continue
@@ -215,8 +215,8 @@ def hypotheses(words: Words) -> tuple[Hypothesis, ...]:
             raise ResourceError(f"all_sizes/words.toml: no words of the hypothesis '{name}'")
         condition = _isl(WORDS_OF_CASES.conditions[name])
         is_added = words.printed is not None and name not in words.printed
-        found.append(Hypothesis(condition, WORDS.hypotheses[name], added=is_added))
-    return tuple(found)
+        result.append(Hypothesis(condition, WORDS.hypotheses[name], added=is_added))
+    return tuple(result)
 
 
 def _isl(condition: str) -> str:

@@ -104,13 +104,13 @@ class SizeSets(VerdictScope):
         Where it is vacuous it is true, but listed as ``vacuous`` alone.
         """
         # NONE, as a union has to be one of at least one set
-        outside = [NONE, *(exclusion.sizes for exclusion in self.not_applicable)]
+        excluded_sets = [NONE, *(exclusion.sizes for exclusion in self.not_applicable)]
         return {
             "true": self.holds_for.subtract(self.vacuous_for),
             "false": self.fails_for,
             "not decided": self.undecided_for,
             "vacuous": self.vacuous_for,
-            OUTSIDE: integer_sets.union(outside),
+            OUTSIDE: integer_sets.union(excluded_sets),
         }
 
     def sizes_by_line(self) -> dict[str, isl.Set]:
@@ -131,7 +131,7 @@ class SizeSets(VerdictScope):
         """Return the sets of sizes by their names, each converted by ``form``, with an entry for
         each hypothesis in ``not_applicable`` and the witness as ``counterexample``.
         """
-        outside = []
+        exclusions = []
         for exclusion in self.not_applicable:
             entry = {
                 "hypothesis": exclusion.reason,
@@ -140,9 +140,9 @@ class SizeSets(VerdictScope):
                 "fails_for": form(exclusion.fails_for),
                 "undecided_for": form(exclusion.undecided_for),
             }
-            outside.append(entry)
-        inside = {name: form(getattr(self, name)) for name in ANSWER_ON_SET}
-        return {**inside, "not_applicable": outside, "counterexample": self.witness}
+            exclusions.append(entry)
+        answers = {name: form(getattr(self, name)) for name in ANSWER_ON_SET}
+        return {**answers, "not_applicable": exclusions, "counterexample": self.witness}
 
     def to_data(self) -> Json:
         """Return the scope with the canonical texts of its sets of sizes; MethodUnavailableError if
@@ -163,7 +163,7 @@ class SizeSets(VerdictScope):
             return {"words": integer_sets.words(size_set), "isl": integer_sets.text(size_set)}
 
         data = self.data(both_forms)
-        outside = []
+        renamed_exclusions = []
         exclusions = zip(data["not_applicable"], self.not_applicable, strict=True)
         for exclusion, sets in exclusions:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
@@ -171,8 +171,8 @@ class SizeSets(VerdictScope):
             # ``data`` has made for this call alone
             renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
             renamed["added"] = sets.added
-            outside.append(renamed)
-        return data | {"not_applicable": outside}
+            renamed_exclusions.append(renamed)
+        return data | {"not_applicable": renamed_exclusions}
 
     def reasons(self) -> list[str]:
         """Return lines of text: for which sizes the statement is true, false and so on, and last
@@ -191,8 +191,8 @@ def as_printed(data: Json, is_empty: Callable[[Any], bool], added: Collection[st
 
     ``None`` if it is false for none of them, and not decided for some.
     """
-    outside = data["not_applicable"]
-    parts = [data, *(exclusion for exclusion in outside if exclusion["hypothesis"] in added)]
+    exclusions = data["not_applicable"]
+    parts = [data, *(exclusion for exclusion in exclusions if exclusion["hypothesis"] in added)]
     if not all(is_empty(part["fails_for"]) for part in parts):
         return False
     if not all(is_empty(part["undecided_for"]) for part in parts):
@@ -216,25 +216,25 @@ def reasons(data: Json, in_words: Callable[[Any], str], added: Collection[str] =
         hypothesis = exclusion["hypothesis"]
         where = in_words(exclusion["sizes"])
         if hypothesis in added:
-            outside = f"{OUTSIDE} for {where} ({hypothesis}; {ADDED_HYPOTHESIS})"
-            lines.append(f"{outside}, where as printed it is {conclusion}")
+            exclusion_text = f"{OUTSIDE} for {where} ({hypothesis}; {ADDED_HYPOTHESIS})"
+            lines.append(f"{exclusion_text}, where as printed it is {conclusion}")
         else:
-            outside = f"{OUTSIDE} for {where} ({hypothesis})"
+            exclusion_text = f"{OUTSIDE} for {where} ({hypothesis})"
             holds = {"true": "holds", "false": "fails"}.get(conclusion, f"is {conclusion}")
-            lines.append(f"{outside}, where the conclusion {holds}")
+            lines.append(f"{exclusion_text}, where the conclusion {holds}")
     return lines
 
 
 def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, str]:
     """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words."""
-    found = {}
+    texts = {}
     for name, answer in ANSWER_ON_SET.items():
         if name not in data:  # where a statement does not apply, nothing is vacuous
             continue
         where = in_words(data[name])
         if where != NOWHERE:
-            found[answer] = where
-    return found
+            texts[answer] = where
+    return texts
 
 
 def counterexample_text(witness: Json | None) -> str:

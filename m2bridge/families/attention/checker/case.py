@@ -103,15 +103,15 @@ def function(*pairs: Pair) -> Function:
 
     As f is bilinear, f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V').
     """
-    found: Function = {}
+    coordinates: Function = {}
     for A, V in pairs:
         for (p, i), a in A.items():
             for (k, q), v in V.items():
                 index = (k, i, p, q)
                 if p > q:
                     index = (k, i, q, p)
-                found[index] = found.get(index, 0) + a * v
-    return drop_zeros(found)
+                coordinates[index] = coordinates.get(index, 0) + a * v
+    return drop_zeros(coordinates)
 
 
 def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -128,19 +128,19 @@ def multiply(left: Sparse, right: Sparse) -> Sparse:
     rows_of_right: dict[int, list[tuple[int, Any]]] = {}
     for (j, column), y in right.items():
         rows_of_right.setdefault(j, []).append((column, y))
-    found: dict[tuple[int, int], Any] = {}
+    product: dict[tuple[int, int], Any] = {}
     for (i, j), x in left.items():
         for column, y in rows_of_right.get(j, ()):
-            found[i, column] = found.get((i, column), 0) + x * y
-    return drop_zeros(found)
+            product[i, column] = product.get((i, column), 0) + x * y
+    return drop_zeros(product)
 
 
 def add(first: Sparse, second: Sparse) -> Sparse:
     """The sum of two matrices."""
-    found = dict(first)
+    total = dict(first)
     for place, x in second.items():
-        found[place] = found.get(place, 0) + x
-    return drop_zeros(found)
+        total[place] = total.get(place, 0) + x
+    return drop_zeros(total)
 
 
 def transpose(matrix: Sparse) -> Sparse:
@@ -171,12 +171,12 @@ def orbits(case: Case) -> list[Orbit]:
     """All orbits (r, s, m) of nonzero functions, in increasing order: r ≤ α and s from 1 on, and
     each m for which L + U fits into d dimensions (docs/mathematics.md#proposition-orbits).
     """
-    found: list[Orbit] = []
+    triples: list[Orbit] = []
     for r in range(1, case.alpha + 1):
         for s in range(1, min(case.d, case.d_out) + 1):
             least = max(0, r + s - case.d)  # dim (L + U) = r + s − m ≤ d
-            found.extend((r, s, m) for m in range(least, min(r, s) + 1))
-    return found
+            triples.extend((r, s, m) for m in range(least, min(r, s) + 1))
+    return triples
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
@@ -313,20 +313,20 @@ def images(
     for row in first_columns:
         others = [sum(row[j] * factors[j][i] for j in range(alpha)) for i in range(other_columns)]
         A.append([*row, *others])
-    found: dict[tuple[int, ...], Any] = {}
+    entries: dict[tuple[int, ...], Any] = {}
     if t == 1:
         triples = list(combinations_with_replacement(range(variables), 3))
         for k, triple in product(range(rows), triples):
             orders = set(permutations(triple))
-            found[k, *triple] = sum(A[p][j] * V[k][q] for p, j, q in orders)
-        return found
+            entries[k, *triple] = sum(A[p][j] * V[k][q] for p, j, q in orders)
+        return entries
     pairs = list(combinations_with_replacement(range(variables), 2))
     for k, i, (p, q) in product(range(rows), range(columns), pairs):
         coefficient = A[p][i] * V[k][q]
         if p < q:
             coefficient += A[q][i] * V[k][p]
-        found[k, i, p, q] = coefficient
-    return found
+        entries[k, i, p, q] = coefficient
+    return entries
 
 
 def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:

@@ -1,7 +1,7 @@
 """Zariski closures: whether stored polynomials generate the whole ideal, minimally; its invariants.
 
 Rests on: for t ≥ 2 a homogeneous ideal J in I is I if it is stable under a group U, if c_{1,1,1,1}
-is no zero divisor modulo J, and if J and I have the same restriction to a slice Σ of the chart
+is not a zero divisor modulo J, and if J and I have the same restriction to a slice Σ of the chart
 c_{1,1,1,1} = 1 (docs/computing-closures.md, proposition-chart, over QQ). For t = 1 it is I if QQ[f]
 modulo J is Cohen–Macaulay and has the dimension and the degree of the closure
 (docs/computing-closures.md, proposition-cohen-macaulay).
@@ -128,8 +128,8 @@ def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Differ
     """
     stored = evidence.get("coordinates")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:
-        found = f"{case.coordinate_count} coordinates"
-        return Difference("evidence.coordinates", f"{stored!r:.200}", found)
+        size = f"{case.coordinate_count} coordinates"
+        return Difference("evidence.coordinates", f"{stored!r:.200}", size)
     # before any coordinate is expanded in all weights: each term has an exponent for every weight
     exponents = case.coordinate_count * case.d * (case.d + case.d_out)
     if exponents > algebra.MAX_EXPONENT_ENTRIES:
@@ -197,9 +197,9 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     """The tangent dimension at each orbit, the number of coordinates less the rank of the Jacobian
     matrix at the representative; none for t = 1, without orbits.
     """
-    found: list[dict[str, Any]] = []
+    dimensions: list[dict[str, Any]] = []
     if candidate.case.t == 1:
-        return found
+        return dimensions
     coordinate_count = len(candidate.indices)
     for orbit in orbits(candidate.case):
         c = function(representative(orbit))
@@ -209,8 +209,10 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
             # integers, as the weights of the representative are integers
             row = {j: int(g.derivative(j)(*point)) for j in range(coordinate_count)}
             jacobian.append(row)
-        found.append({"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)})
-    return found
+        dimensions.append(
+            {"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)}
+        )
+    return dimensions
 
 
 def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
@@ -281,14 +283,16 @@ def _check_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
     case = candidate.case
     numerator, dimension = series
     if case.t == 1:
-        expected = one_token.dimension(case), one_token.degree(case)
+        invariants_of_closure = one_token.dimension(case), one_token.degree(case)
     else:
         evidence = observe(case.d, case.d_out, case.alpha).evidence
-        expected = evidence["dimension"], evidence["degree"]
-    found = dimension, sum(numerator)
-    if found == expected:
+        invariants_of_closure = evidence["dimension"], evidence["degree"]
+    invariants = dimension, sum(numerator)
+    if invariants == invariants_of_closure:
         return None
-    return Difference("evidence.generators", f"{found}", f"dimension, degree {expected}")
+    return Difference(
+        "evidence.generators", f"{invariants}", f"dimension, degree {invariants_of_closure}"
+    )
 
 
 # For t ≥ 2: the three conditions under which J is I.
@@ -298,7 +302,7 @@ def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J, as it is not modulo the prime ideal
     I.
 
-    It is the last variable of the order, which is no zero divisor modulo a homogeneous ideal
+    It is the last variable of the order, which is not a zero divisor modulo a homogeneous ideal
     exactly if it divides no minimal leading monomial; ``leading`` has their exponents.
     """
     if any(exponents[-1] for exponents in leading):

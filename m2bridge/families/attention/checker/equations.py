@@ -92,15 +92,15 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     scope = "up-to-a-degree"
     if isinstance(certificate.answer.get("hilbert_series"), dict):
         scope = "for-all-degrees"
-        proved = all_degrees(case, last)
-        if proved.start > last + 1:  # the values of H are computed up to ``last`` only
+        proof = all_degrees(case, last)
+        if proof.start > last + 1:  # the values of H are computed up to ``last`` only
             return Difference("answer.hilbert_series", "a series", "no proof of one")
         # H(n) = h(n) for all n > last, a polynomial of degree dimension − 1: as many further values
         # as the dimension determine the series
         beyond = range(len(values), len(values) + answer["dimension"])
         values_beyond = [sections_of_case(case, n) for n in beyond]
         answer["hilbert_series"] = series([*values, *values_beyond], answer["dimension"])
-        answer["all_generators"] = proved.all_generators
+        answer["all_generators"] = proof.all_generators
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
     return Content(answer, evidence={}, trusted=tuple(lemmas))
 

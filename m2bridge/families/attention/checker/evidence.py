@@ -233,17 +233,17 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     multiple of the fibre's length and confirmed by a second method, where it is cheap.
     """
     case = Case(d, d_out, alpha, 2)
-    found = {}
+    numbers_of = {}
     for orbit in orbits(case):
         length, points = fibre(orbit, case)
-        found[orbit] = OrbitNumbers(
+        numbers_of[orbit] = OrbitNumbers(
             fibre_length=length,
             points=points,
             tangent_bound=tangent_bound(orbit, points, case),
             dimension=orbit_dimension(orbit, case),
         )
-    dense = max(found, key=lambda orbit: (found[orbit].dimension, orbit))
-    generic = found[dense]
+    dense = max(numbers_of, key=lambda orbit: (numbers_of[orbit].dimension, orbit))
+    generic = numbers_of[dense]
     degree_of_source = source_degree(paths(d, alpha), generic.dimension, case)
     is_reduced = generic.fibre_length == len(generic.points)
     is_smooth = generic.tangent_bound == generic.dimension
@@ -266,24 +266,24 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
         # the family needs two variables
         "boundary_family": d > 1 and real_family_has_no_real_weights(),
         "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
-        "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],
+        "orbits": [_facts_at_orbit(orbit, numbers_of, generic, case) for orbit in orbits(case)],
     }
-    points_of_fibres = {orbit: numbers.points for orbit, numbers in found.items()}
+    points_of_fibres = {orbit: numbers.points for orbit, numbers in numbers_of.items()}
     return ObservedCase(evidence, points_of_fibres)
 
 
 def _facts_at_orbit(
-    orbit: Orbit, found: Mapping[Orbit, OrbitNumbers], generic: OrbitNumbers, case: Case
+    orbit: Orbit, numbers_of: Mapping[Orbit, OrbitNumbers], generic: OrbitNumbers, case: Case
 ) -> dict[str, Any]:
-    """The facts about an orbit, as certificates have them, from the numbers ``found`` at all
+    """The facts about an orbit, as certificates have them, from ``numbers_of``, the numbers at all
     orbits.
     """
     r, s, m = orbit
-    numbers = found[orbit]
+    numbers = numbers_of[orbit]
     # The bound at an orbit holds at the orbits in its closure, too, for which none of r, s and
     # dim (L + U) = r + s − m is larger (docs/mathematics.md#proposition-orbits). The witness has
     # the largest bound that holds here: of several it is this orbit itself, or the last.
-    bounds = {other: found[other].tangent_bound for other in found}
+    bounds = {other: numbers_of[other].tangent_bound for other in numbers_of}
     containing = []
     for other in bounds:
         R, S, M = other

@@ -134,13 +134,15 @@ def exposed(question: str, certificate: Certificate) -> Content | Difference:
     undecided = sorted(one["type"] for one in facts if one["exposed"] is None)
     verdicts = []
     for words in listed:
-        stated = sorted(head.cells(kind) for kind in types(head) if is_stated(kind, words, case))
+        prediction = sorted(
+            head.cells(kind) for kind in types(head) if is_stated(kind, words, case)
+        )
         outcome = "UNDECIDED" if undecided else "CONFIRMED"
         # a type that is decided otherwise refutes the theorem, whether others are decided or not
-        if observed != [cells for cells in stated if cells not in undecided]:
+        if observed != [cells for cells in prediction if cells not in undecided]:
             outcome = "REFUTED"
         values = {
-            "predicted": {"exposed": stated, "undecided": []},
+            "predicted": {"exposed": prediction, "undecided": []},
             "observed": {"exposed": observed, "undecided": undecided},
         }
         verdicts.append(verdict(words, hypothesis=None, outcome=outcome, **values))
@@ -157,13 +159,13 @@ def types(head: Head) -> list[Type]:
     case = head.case
     of_a = _ranks_of_products(case.d, case.a, case.d)  # of Kᵀ, Q and A
     of_w = _ranks_of_products(case.d_out, head.h, case.d)  # of O, V and W
-    found = []
+    kinds = []
     for (k, q, r), (o, v, s) in product(of_a, of_w):
         if head.has_o or o == case.d_out:
             least = max(0, r + s - case.d)
             common = range(least, min(r, s) + 1)  # dim L ∩ U
-            found += [Type(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in common]
-    return sorted(found, key=lambda kind: (kind.k, kind.q, kind.r, kind.s, kind.m, kind.o, kind.v))
+            kinds += [Type(k=k, q=q, o=o, v=v, r=r, s=s, m=m) for m in common]
+    return sorted(kinds, key=lambda kind: (kind.k, kind.q, kind.r, kind.s, kind.m, kind.o, kind.v))
 
 
 def _ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:

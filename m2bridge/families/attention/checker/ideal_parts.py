@@ -247,17 +247,17 @@ class Products:
         (docs/completeness.md#checker-equations). Lower weights, with smaller sums of squares, come
         first.
         """
-        found: dict[Weight, int] = {}
+        counts: dict[Weight, int] = {}
         without_generators: list[Weight] = []
         for weight in sorted(self.weights(n), key=sum_of_squares):
             if any(is_above(weight, lower) for lower in without_generators):
                 continue
             count = self.count_generators(weight)
             if count:
-                found[weight] = count
+                counts[weight] = count
             else:
                 without_generators.append(weight)
-        return found
+        return counts
 
     def count_generators(self, weight: Weight) -> int:
         """The number of minimal generators of a decreasing weight w: dim I_w less the dimension of
@@ -353,12 +353,12 @@ class Products:
             coordinates_per_k = len(self.coordinates) // self.rows
             start = max(first, least_k * coordinates_per_k)
             stop = (least_k + 1) * coordinates_per_k
-            found: list[Monomial] = []
+            result: list[Monomial] = []
             for j in range(start, stop):
                 rest = subtract_coordinate(weight, self.coordinates[j])
                 if rest is not None:
-                    found.extend((j, *others) for others in self.monomials(rest, j))
-            self._monomials[weight, first] = found
+                    result.extend((j, *others) for others in self.monomials(rest, j))
+            self._monomials[weight, first] = result
         return self._monomials[weight, first]
 
     def image(self, monomial: Monomial) -> Image:
@@ -434,18 +434,18 @@ def pack_exponents(polynomial: Any) -> Image:
     """A polynomial as an Image: exponents are digits to base 2^16, above all degrees, so that y_0
     y_1² has the key 1 + 2·2^16.
     """
-    found = {}
+    packed = {}
     for exponents, coefficient in polynomial.terms():
         digits = [int(exponent) << 16 * j for j, exponent in enumerate(exponents)]
-        found[sum(digits)] = int(coefficient)
-    return found
+        packed[sum(digits)] = int(coefficient)
+    return packed
 
 
 def multiply_images(f: Image, g: Image) -> Image:
     """The product of two polynomials; nothing cancels, as all coefficients are positive."""
-    found: Image = {}
+    product: Image = {}
     for exponents_of_g, y in g.items():
         for exponents_of_f, x in f.items():
             exponents = exponents_of_f + exponents_of_g
-            found[exponents] = found.get(exponents, 0) + x * y
-    return found
+            product[exponents] = product.get(exponents, 0) + x * y
+    return product

@@ -30,7 +30,7 @@ Notation. d, d', α, A, V, D_α and "projective" are as in case.py.
   bundle, and Y = P(S²S) × P^(d−1), c in the first factor and q in the second. O(1) is on
   P(S²S). The affine tangent spaces of the closure are a bundle on Y, O + N up to a twist, and N
   stands where T_Y does above. Its part of the first factor is S²S(1) − O + S ⊗ Q(1), where T_Y has
-  the dual of S in place of S(1): c takes one to the other, and is no isomorphism at rank one.
+  the dual of S in place of S(1): c takes one to the other, and is not an isomorphism at rank one.
 * u and T, in polynomials, are variables. Weights are here weights of a torus: the integers by which
   it acts on lines.
 """
@@ -289,10 +289,10 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
-    for inside in combinations(squares, alpha):
-        outside = [weight for weight in squares if weight not in inside]
-        differences = [b - a for a in inside for b in outside]
-        weights_of_e = [a for a in inside for _ in range(d)]
+    for weights_of_w in combinations(squares, alpha):
+        other_weights = [weight for weight in squares if weight not in weights_of_w]
+        differences = [b - a for a in weights_of_w for b in other_weights]
+        weights_of_e = [a for a in weights_of_w for _ in range(d)]
         tangent = _elementary_symmetric(differences, dimension)
         chern = _elementary_symmetric(weights_of_e, dimension)
         segre = _complete_symmetric([-weight for weight in weights_of_e], dimension)

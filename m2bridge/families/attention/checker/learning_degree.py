@@ -90,8 +90,8 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     stored = certificate.evidence.get("learning_degree")
     for prime, count in counts_modulo_random_primes(case, target):
         if count != stored:
-            found = f"{count} modulo {prime}"
-            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
+            count_text = f"{count} modulo {prime}"
+            return Difference("evidence.learning_degree", f"{stored!r:.80}", count_text)
     verdicts = []
     for words in listed:
         number = predicted(words, case)

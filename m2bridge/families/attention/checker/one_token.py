@@ -85,14 +85,14 @@ def _degree_of_forms(d: int, rank: int) -> int:
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
-    found = numerator // denominator
+    degree = numerator // denominator
     if _dimension_of_forms(d, rank) <= MAX_HILBERT_VALUES:
         again = degree_by_values(d, rank)
-        if again != found:
+        if again != degree:
             raise ContradictionError(
-                f"forms of rank {rank} in {d} variables: degree {found}, by values {again}"
+                f"forms of rank {rank} in {d} variables: degree {degree}, by values {again}"
             )
-    return found
+    return degree
 
 
 def degree_by_values(d: int, rank: int) -> int:

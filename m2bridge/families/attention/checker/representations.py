@@ -59,13 +59,13 @@ def _cores() -> list[Core]:
     """The cores (m; e, f) of a certificate, max(e, f) ≤ m ≤ e + f up to the limits: every core of a
     case is of this form, and each of this form is the core of the case with d = m.
     """
-    found: list[Core] = []
+    cores: list[Core] = []
     for e, f in CORE_FORM_COUNTS:
         most_variables = MAX_VARIABLES_OF_MANY_FORMS
         if e == 1 or f == 1:
             most_variables = MAX_CORE_VARIABLES
-        found.extend((m, e, f) for m in range(max(e, f), min(e + f, most_variables) + 1))
-    return found
+        cores.extend((m, e, f) for m in range(max(e, f), min(e + f, most_variables) + 1))
+    return cores
 
 
 CORES = _cores()
@@ -111,9 +111,9 @@ def core(m: int, e: int, f: int) -> CoreFacts:
     """The facts about the core (m; e, f), which for e > f is (m; f, e), with X and H exchanged."""
     if e <= f:
         return core_itself(m, e, f)
-    found = core_itself(m, f, e)
-    exchanged = [kind | {"X": kind["H"], "H": kind["X"]} for kind in found.generators]
-    return found._replace(generators=exchanged)
+    facts = core_itself(m, f, e)
+    exchanged = [kind | {"X": kind["H"], "H": kind["X"]} for kind in facts.generators]
+    return facts._replace(generators=exchanged)
 
 
 @cache
@@ -148,15 +148,15 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     All such generators come from minors of one size more, in the degree that is their size
     (docs/representations.md#proposition-more-rows).
     """
-    found: list[Representation] = []
+    kinds: list[Representation] = []
     for size, ideal in ideals_with_minors(m, e, f):
         numbers_by_weight = ideal.generator_numbers(size)
-        found.extend(
+        kinds.extend(
             kind
             for kind in representations(size, numbers_by_weight)
             if len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m
         )
-    return found
+    return kinds
 
 
 def ideals_with_minors(m: int, e: int, f: int) -> list[tuple[int, Products]]:

@@ -186,9 +186,9 @@ class Source:
         powers_on_section = matrix_modulo(multiples, self.monomials) * restriction
         powers_in_an_entry = []
         for place, function in product(range(len(spanning)), powers_on_section.tolist()):
-            before = [0] * (place * function_dimension)
-            after = [0] * ((len(spanning) - 1 - place) * function_dimension)
-            powers_in_an_entry.append([*before, *map(int, function), *after])
+            zeros_before = [0] * (place * function_dimension)
+            zeros_after = [0] * ((len(spanning) - 1 - place) * function_dimension)
+            powers_in_an_entry.append([*zeros_before, *map(int, function), *zeros_after])
         rank_with_powers = rank_modulo([*relations, *powers_in_an_entry])
         return (rank_with_powers - rank_modulo(relations)) // 2
 

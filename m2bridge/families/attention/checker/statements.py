@@ -209,11 +209,11 @@ def _observed_in_case(
         # theorem-polar applies it says so, unless numbers for the case differ.
         if not _polar_theorem_applies(case, evidence):
             return None
-        stated = stated_polar_degrees(case)
+        integrals = stated_polar_degrees(case)
         observed = _polar_degrees(case, evidence)
-        if stated is None or observed is None:
+        if integrals is None or observed is None:
             return True  # too large a case to compare numbers
-        return outcome_of_several(stated, observed) != "REFUTED"
+        return outcome_of_several(integrals, observed) != "REFUTED"
     in_evidence: int | None = evidence[observable]
     return in_evidence
 
@@ -245,9 +245,9 @@ def _polar_degrees(
     degree_alone = [evidence["degree"]] + [None] * n
     degrees = {"integrals": [*integrals], "projection_formula": degree_alone}
     if with_slices or is_counted_always(case):
-        counted = count_polar_degrees(case)
-        if counted is not None:
-            degrees["slices"] = counted
+        point_counts = count_polar_degrees(case)
+        if point_counts is not None:
+            degrees["slices"] = point_counts
     return degrees
 
 

@@ -2,13 +2,12 @@
 
 W^{⊗n} has n factors W = X ⊗ H ⊗ S²Y, so n factors of X and of H, and 2n of Y; they are numbered
 from 0, and the factor s of W has the factors 2s and 2s + 1 of Y. A covariant of type (λ, μ, ν)
-gives the boxes of λ to the factors of X, those of μ to the factors of H, those of ν to the factors
-of Y. The product T of the determinants of the columns, of the first r coordinates for a column of
-length r, is a highest weight functional on W^{⊗n}, and these span all of them. On products of
-c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is a sum over a permutation for each column of λ and
-μ, and over the orders of the two factors of Y; each term is a product of determinants of the
-columns of ν, which are in tables. What ranks of such values say is in :mod:`.representations`; the
-proofs are in docs/representations.md.
+gives the boxes of λ, μ and ν to the factors of X, H and Y. The product T of the determinants of the
+columns, of the first r coordinates for a column of length r, is a highest weight functional on
+W^{⊗n}, and these span all of them. On products of c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is
+a sum over a permutation for each column of λ and μ, and over the orders of the two factors of Y;
+each term is a product of determinants of the columns of ν, which are in tables. What ranks of such
+values say is in :mod:`.representations`; the proofs are in docs/representations.md.
 
 A point of the source is a pair of matrices (A, V): l_i is column i of A, v_k is row k of V, both
 vectors of Y, and x_i, h_k are the standard bases of X and H. The boxes of a partition are listed
@@ -128,12 +127,12 @@ class SourcePoints:
         # r vectors, that at ``place``, times the minor of the other vectors. The sign of a term is
         # + or − as the number of vectors after that at ``place`` is even or odd.
         for place in range(r):
-            after = r - 1 - place
+            later_count = r - 1 - place
             # the last coordinate of the vector at this place; numpy adds the axes of those before
-            last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
+            last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * later_count + (self.count,))
             # the minor of the others, with an axis of length 1 for the vector at this place
             term = numpy.expand_dims(minors, place) * last
-            table += (-1) ** after * term.reshape(table.shape)
+            table += (-1) ** later_count * term.reshape(table.shape)
         return table
 
     @cached_property
@@ -263,7 +262,7 @@ def covariant_values(
 def _random_permutation(size: int, random: Random) -> list[int]:
     """Return 0, …, size − 1 in the order of ``random.sample(range(size), size)``, but faster."""
     random_bits = random.getrandbits
-    remaining = list(range(size))
+    numbers = list(range(size))
     permutation = []
     for count in range(size, 0, -1):
         length = count.bit_length()
@@ -271,9 +270,9 @@ def _random_permutation(size: int, random: Random) -> list[int]:
         position = random_bits(length)
         while position >= count:
             position = random_bits(length)
-        permutation.append(remaining[position])
+        permutation.append(numbers[position])
         # the last of the remaining numbers takes the free place
-        remaining[position] = remaining[count - 1]
+        numbers[position] = numbers[count - 1]
     return permutation
 
 
@@ -372,8 +371,8 @@ def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: S
     """Return for each covariant the sum over all orders and terms, at each point.
 
     A summand is a scalar times a product of determinants, one for each column of ν, of the vectors
-    in the boxes of the column. The indices of ``vectors`` are covariant, box, order, term, and
-    those of ``scalars`` covariant, term, point.
+    in the boxes of the column. ``vectors`` has the indices covariant, box, order, term, and
+    ``scalars`` the indices covariant, term, point.
     """
     is_nonzero: Any = True
     rows_by_column = []
@@ -393,7 +392,7 @@ def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: S
     for r, row in rows_by_column:
         summands = summands * points.determinants(r).table.take(row[is_nonzero], axis=0)
     total: Any = numpy.zeros((len(vectors), points.count), dtype=numpy.int64)
-    # the summands of a covariant follow each other; those of the next one begin at its start
+    # the summands of a covariant follow each other, from its start to the start of the next one
     with_summands, starts = numpy.unique(covariant, return_index=True)
     total[with_summands] = numpy.add.reduceat(summands, starts)
     return total

@@ -173,15 +173,15 @@ def highest_weight_vectors(
     # Values at these points of a basis of what lower degrees generate (none if they generate
     # nothing of this type), and then of the vectors that were found.
     rows = list(spaces.boundaries[n].get(shapes, ()))
-    found: list[HighestWeightVector] = []
+    vectors: list[HighestWeightVector] = []
     are_functions_separated = False
     for _ in range(MAX_RELATION_TRIES):
         # One more than the multiplicity in the coordinate ring: they are dependent there, and a
         # relation is a polynomial of the ideal.
-        drawn = [Covariant.random(shapes, random) for _ in range(in_ring + 1)]
-        chosen = [covariant for covariant in drawn if covariant is not None]
-        values = covariant_values(chosen, points)
-        if chosen and len(independent_rows(list(values))) == in_ring:
+        candidates = [Covariant.random(shapes, random) for _ in range(in_ring + 1)]
+        covariants = [covariant for covariant in candidates if covariant is not None]
+        values = covariant_values(covariants, points)
+        if covariants and len(independent_rows(list(values))) == in_ring:
             are_functions_separated = True
         # coefficients of a sum of the rows that is exactly zero
         kernel = integer_kernel(values.T.tolist(), len(values))
@@ -191,20 +191,20 @@ def highest_weight_vectors(
         divisor = gcd(*kernel[0])
         relation = [entry // divisor for entry in kernel[0]]
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
-        polarization = polarization_values(relation, chosen, few_points)
+        polarization = polarization_values(relation, covariants, few_points)
         is_new = len(independent_rows([*rows, polarization])) > len(rows)
-        if is_new and len(found) < generator_count:
+        if is_new and len(vectors) < generator_count:
             rows.append(polarization)
-            found.append(HighestWeightVector.of(relation, chosen))
-        if len(found) == generator_count and are_functions_separated:
-            return found
-    if len(found) == generator_count:
+            vectors.append(HighestWeightVector.of(relation, covariants))
+        if len(vectors) == generator_count and are_functions_separated:
+            return vectors
+    if len(vectors) == generator_count:
         raise MethodUnavailableError(
             f"the highest weight vectors of type {shapes} are not proved: the points do not"
             " separate the functions of this type"
         )
     raise MethodUnavailableError(
-        f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
+        f"{len(vectors)} of {generator_count} highest weight vectors of type {shapes} were found"
     )
 
 
@@ -326,16 +326,18 @@ class GeneratedRepresentation:
             for monomial, c in self.vector.items():
                 numbered[tuple(sorted([self.number_of[index] for index in monomial]))] = c
             return [numbered]
-        found: list[NumberedPolynomial] = []
+        basis: list[NumberedPolynomial] = []
         for space, j, weight_above in _weights_above(weight):
-            above = self.weight_basis(weight_above)
-            images = [self.lower_polynomial(polynomial, space, j) for polynomial in above]
-            found = _independent_polynomials([*found, *images])
+            polynomials_above = self.weight_basis(weight_above)
+            images = [
+                self.lower_polynomial(polynomial, space, j) for polynomial in polynomials_above
+            ]
+            basis = _independent_polynomials([*basis, *images])
             # All further operators give combinations of these polynomials.
-            if len(found) == dimension:
-                return found
+            if len(basis) == dimension:
+                return basis
         raise ContradictionError(
-            f"the weight {weight} has {len(found)} polynomials and not {dimension}"
+            f"the weight {weight} has {len(basis)} polynomials and not {dimension}"
         )
 
     def lower_polynomial(
@@ -440,7 +442,7 @@ def generators(
     core_size = CoreSize.of(shape)
     sizes = (shape.d, shape.d_out, shape.d)
     all_types = representations.generators(core_size)
-    higher_types = [found for found in all_types if found.degree > above]
+    higher_types = [kind for kind in all_types if kind.degree > above]
     for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
         # a list of one representation, or of none if it is zero for the spaces of the model
         for representation in representations_of_size([generator_type], shape):

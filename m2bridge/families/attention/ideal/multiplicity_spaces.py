@@ -1,11 +1,11 @@
 """Multiplicity spaces of the coordinate ring of a core, as spans of values of covariants.
 
 Notation of docs/completeness.md and docs/representations.md: X, H, Y are the spaces of the indices
-i, k and of the variables y, W = X ⊗ H ⊗ S²Y is that of the coordinates, C the coordinate ring of
-the core, Γ the ring of sections, which contains it. For each type S_λX ⊗ S_μH ⊗ S_νY the values of
-covariants at points with integer coordinates span three spaces: in C_n, in W ⊗ C_{n−1}, and in it
-the image of Λ²W ⊗ C_{n−2}, the boundaries. The first has as its dimension the multiplicity c of the
-type in C_n, the second a number w known by Pieri's rule, and the third w − c less the number of
+i, k and of the variables y, W = X ⊗ H ⊗ S²Y is the space of the coordinates, C the coordinate ring
+of the core, Γ the ring of sections, which contains it. For each type S_λX ⊗ S_μH ⊗ S_νY the values
+of covariants at points with integer coordinates span three spaces: in C_n, in W ⊗ C_{n−1}, and in
+it the image of Λ²W ⊗ C_{n−2}, the boundaries. The first has as its dimension the multiplicity c of
+the type in C_n, the second a number w known by Pieri's rule, and the third w − c less the number of
 minimal generators. Ranks modulo the prime LARGE_PRIME are lower bounds. Where such a bound is not
 the largest possible, the covariants are shown to span, and the rank of their values is computed
 over QQ.
@@ -14,7 +14,7 @@ A type is a triple (λ, μ, ν) of partitions of n, n and 2n. A covariant T of t
 of determinants, a functional on W^{⊗n} which is evaluated at (c, …, c), with the general element c
 of W of a point, or with another element w or w' of W in one or two of the arguments.
 
-``sizes`` are dimensions of X, H, Y: those of the core, or larger ones where minors are looked for.
+``sizes`` are dimensions of X, H, Y: as in the core, or larger where minors are looked for.
 Multiplicities are exact or not returned: a MethodUnavailableError says that the covariants that
 were tried do not span, or the points do not separate them; more independent covariants than there
 can be are a ContradictionError.
@@ -272,7 +272,7 @@ class MultiplicitySpaces:
             # the type does not occur in W ⊗ C_{n−1}
             return 0
         # If as many covariants as there are functions of this type on the source have independent
-        # values, the points separate these functions, and the rank of values is that of functions.
+        # values, the points separate these functions, and values have the rank of functions.
         # The covariants are not used: it is enough that no error is raised.
         on_source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning_covariants(
@@ -323,14 +323,14 @@ class MultiplicitySpaces:
         self, shapes: PartitionTriple, dimension: int, evaluate: CovariantEvaluation
     ) -> list[Covariant]:
         """Return covariants that span a space of functionals of this dimension."""
-        found = self._independent_covariants(
+        evaluated = self._independent_covariants(
             shapes, evaluate, largest_rank=dimension, max_useless=MAX_RANK_TRIES
         )
-        if len(found) < dimension:
+        if len(evaluated) < dimension:
             raise MethodUnavailableError(
-                f"{len(found)} of {dimension} covariants of type {shapes} were found"
+                f"{len(evaluated)} of {dimension} covariants of type {shapes} were found"
             )
-        return [covariant for covariant, _ in found]
+        return [covariant for covariant, _ in evaluated]
 
     def _independent_covariants(
         self,
@@ -344,34 +344,34 @@ class MultiplicitySpaces:
         The search ends at the largest rank, where only zero covariants are drawn, and after many
         that do not raise the rank.
         """
-        found: list[EvaluatedCovariant] = []
+        evaluated: list[EvaluatedCovariant] = []
         useless = 0
-        while len(found) < largest_rank and useless < max_useless:
+        while len(evaluated) < largest_rank and useless < max_useless:
             # Two more than are missing: a rank above the largest possible one is an error, which
             # is seen here.
-            drawn = self._draw_covariants(shapes, largest_rank - len(found) + 2)
-            if not drawn:
+            candidates = self._draw_covariants(shapes, largest_rank - len(evaluated) + 2)
+            if not candidates:
                 break
-            more = zip(drawn, evaluate(drawn) % LARGE_PRIME, strict=True)
-            independent = _drop_dependent([*found, *more], largest_rank)
-            useless += len(drawn)
-            if len(independent) > len(found):
+            more = zip(candidates, evaluate(candidates) % LARGE_PRIME, strict=True)
+            independent = _drop_dependent([*evaluated, *more], largest_rank)
+            useless += len(candidates)
+            if len(independent) > len(evaluated):
                 useless = 0
-            found = independent
-        return found
+            evaluated = independent
+        return evaluated
 
     def _draw_covariants(self, shapes: PartitionTriple, count: int) -> list[Covariant]:
         """Return random covariants of a type; fewer than ``count`` if only zero ones are drawn."""
-        drawn = []
+        covariants = []
         for _ in range(count):
             covariant = Covariant.random(shapes, self.random)
             if covariant is None:
                 break
-            drawn.append(covariant)
+            covariants.append(covariant)
             # The points of a degree are drawn after its first covariant. In another order all that
             # is drawn later would be different, and with it the signs of highest weight vectors.
             self.points(covariant.degree)
-        return drawn
+        return covariants
 
 
 def boundary_values(covariants: Sequence[Covariant], points: SourcePoints) -> Any:

@@ -115,7 +115,7 @@ def _hook_dimension(size: int, n: int, legs: int) -> int:
 
 
 PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
-"""A type (λ, μ, ν), that of S_λ X ⊗ S_μ H ⊗ S_ν Y: partitions of n, n and 2n in degree n."""
+"""The type (λ, μ, ν) of S_λ X ⊗ S_μ H ⊗ S_ν Y: partitions of n, n and 2n in degree n."""
 Sizes = tuple[int, int, int]
 """Dimensions of X, H, Y."""
 

@@ -196,8 +196,8 @@ class Observations(Observed):
     @property
     def missing_orbits(self) -> tuple[Orbit, ...]:
         """The orbits that were not observed; none without a limit."""
-        seen = {fact.orbit for fact in self.orbits}
-        return tuple(orbit for orbit in self.all_orbits() if orbit not in seen)
+        observed_orbits = {fact.orbit for fact in self.orbits}
+        return tuple(orbit for orbit in self.all_orbits() if orbit not in observed_orbits)
 
     @property
     def unfinished(self) -> str:
@@ -242,14 +242,14 @@ class Observations(Observed):
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # a function with a reduced fibre of at most two points is no boundary point
+        # a function with a reduced fibre of at most two points is not a boundary point
         # (docs/mathematics.md#proposition-boundary)
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
         """Return why an observable is undecided at these observed orbits, in words."""
         if observable != "singular":
-            # the only other observables that can be undecided are those of boundary points
+            # the only other observables that can be undecided are about boundary points
             return (
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
                 " points, or a larger fibre"

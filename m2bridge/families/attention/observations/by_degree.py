@@ -1,8 +1,8 @@
 """Observations of numbers by degree of one closure: its Hilbert function, and its generators.
 
-A core is a small model whose closure determines those of larger ones. Generators are predicted from
-the core, and observed without it. The Hilbert function is predicted by the formula for sections,
-and observed as :func:`m2bridge.maps.closure.closure` finds it, which may use the core
+A core is a small model whose closure determines the closures of larger ones. Generators are
+predicted from the core, and observed without it. The Hilbert function is predicted by the formula
+for sections, and observed as :func:`m2bridge.maps.closure.closure` finds it, which may use the core
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
 a closure can take long; so they are observed separately.
 
@@ -112,10 +112,10 @@ class ObservedHilbertFunction(ObservedByDegree):
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
         """Return the observation with as many predicted values as computed ones, for its table."""
-        stated = predicted["Hilbert_function"]
-        if stated is None:
+        prediction = predicted["Hilbert_function"]
+        if prediction is None:
             return self
-        return replace(self, predicted=stated.first_values(len(self._computed_values)))
+        return replace(self, predicted=prediction.first_values(len(self._computed_values)))
 
     def columns(self) -> NumbersByDegree:
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
@@ -174,9 +174,9 @@ class ObservedGenerators(ObservedByDegree):
 
         All observables of generators have the same numbers, so the first ones are taken.
         """
-        for stated in predicted.values():
-            if stated is not None:
-                return replace(self, predicted=dict(stated.counts))
+        for prediction in predicted.values():
+            if prediction is not None:
+                return replace(self, predicted=dict(prediction.counts))
         return self
 
     def columns(self) -> NumbersByDegree:
@@ -207,10 +207,10 @@ def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
 
 def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
     """Observe the Hilbert function of the closure of a model of attention, or its generators."""
-    asked = set(observables)
-    if asked == {"Hilbert_function"}:
+    names = set(observables)
+    if names == {"Hilbert_function"}:
         return observe_hilbert_function(model)
-    if asked <= {"generator_numbers", "generator_degrees"}:
+    if names <= {"generator_numbers", "generator_degrees"}:
         return observe_generators(model)
     raise MethodUnavailableError(
         "numbers by degree are observed separately: cross-check 'hilbert' alone, and 'generators'"

@@ -1,7 +1,7 @@
 """Observations of the number of critical points of training, for standard normal tokens.
 
-The target, a function, has random integers as coordinates. The critical points are those of the
-squared loss with this target, as a function of the weights (A, V); complex ones are counted. Their
+The target, a function, has random integers as coordinates. The squared loss with
+this target is a function of the weights (A, V), whose complex critical points are counted. Their
 number is computed modulo two primes that agree, which follow from the case, and modulo two that the
 system draws, since a case can be chosen for which the others are unlucky. Where that is done from
 the whole gradient, they are counted again with A eliminated: for fixed V the loss is quadratic in

@@ -2,7 +2,7 @@
 
 At the points of the section the entries of A and V are the coefficients of two polynomials in T,
 the *factors*, whose coefficients at T^0 are 1. In the first A_pi is the coefficient of T^(p + di),
-in the second V_kq is that of T^(q + dk). For α = 1 the entry A_pi = k_p q_i is a product, and the
+in the second V_kq belongs to T^(q + dk). For α = 1 the entry A_pi = k_p q_i is a product, and the
 factors are k, q and V, with the coefficients k_p of T^p and q_i of T^i. Indices begin with 0.
 
 The *weight* of a coefficient is its power of T. A coordinate c_kipq is a sum of products of the
@@ -30,7 +30,7 @@ MAX_SECTION_POINTS = 1500
 """Points of larger linear sections are not counted, since their linear algebra takes minutes."""
 
 SeriesFactor = list[Any]
-"""The coefficients of a factor, from that of T^0, which is 1, on: polynomials in the unknowns."""
+"""The coefficients of a factor at T^0, where it is 1, T^1, …: polynomials in the unknowns."""
 
 
 def section_points(shape: LayerSizes) -> int | None:

@@ -82,8 +82,8 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
     Hypothesis: the base locus is empty. In characteristic 0 the generic fibre must be reduced.
     """
     dimension_v = shape.d * shape.d_out - 1  # δ_V
-    # δ_A + δ_V is the projective dimension of the source. It is that of the closure, because fibres
-    # are finite: the affine dimension less one.
+    # δ_A + δ_V is the projective dimension of the source. The closure has the same,
+    # because fibres are finite: the affine dimension less one.
     source_degree = comb(dimension - 1, dimension_v) * degree_of_low_rank(shape.d, shape.alpha)
     if not generic.reduced or source_degree % generic.points:
         raise ContradictionError(
@@ -208,12 +208,14 @@ def _facts_at_orbit(
             f" and {len(preimages)} points solve the equations"
         )
     is_source_smooth = source_is_smooth(orbit, model)
-    known = tangent.known
+    tangent_dimension = tangent.known
     if generic.length > 1:
         # not birational, so the lemma does not apply
         if tangent.dimension == dimension:  # the dense orbit, smooth in any case
-            known = intersect_bounds(known, Bounds.at_most(dimension, "the dense orbit is smooth"))
-        singular = singular_by_bounds(known, dimension)
+            tangent_dimension = intersect_bounds(
+                tangent_dimension, Bounds.at_most(dimension, "the dense orbit is smooth")
+            )
+        singular = singular_by_bounds(tangent_dimension, dimension)
     elif fibre.length > 1 or is_source_smooth:
         # the lemma: a longer fibre is over a singular point; one reduced point that is smooth in
         # the source is over a smooth point
@@ -221,7 +223,7 @@ def _facts_at_orbit(
     else:
         # One reduced point, singular in the source: more tangent vectors than the dimension prove
         # the orbit singular; without them it is undecided, None.
-        singular = known.least > dimension or None
+        singular = tangent_dimension.least > dimension or None
     return OrbitFacts(
         orbit=orbit,
         dimension=tangent.dimension,
@@ -231,7 +233,7 @@ def _facts_at_orbit(
         singular=singular,
         critical=tangent.critical,
         boundary=tangent.critical,  # the fibre is not reduced
-        tangent=known,
+        tangent=tangent_dimension,
         tangent_witness=tangent.witness,
     )
 
@@ -261,14 +263,16 @@ def _check_dimension(dimension: int, model: LayerSizes) -> None:
     dimension_of_source = source_tangent_dimension(generic_orbit(model), model)
     if dimension != dimension_of_source - 1:
         raise ContradictionError(
-            f"the largest orbit has dimension {dimension}, not that of the source less one"
+            f"the largest orbit has dimension {dimension}, not the dimension of the source less one"
         )
 
 
-def time_limit_after(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
-    """Return the error for a time limit that is reached when the orbits ``done`` are finished."""
+def time_limit_after(orbits_done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
+    """Return the error for a time limit that is reached when the orbits ``orbits_done`` are
+    finished.
+    """
     limit = clock().late("the linear algebra at the orbits")
-    limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
+    limit.progress = f"{len(orbits_done)} of {orbit_count(model)} orbits were done"
     return limit
 
 
@@ -370,8 +374,8 @@ def observe(
             remark = WORDS.remarks["elimination"]
             observations = replace(observations, remarks=(*observations.remarks, remark))
         if polar:
-            counted = _count_polar_degrees_within_limit(model, partial=partial)
-            observations = replace(observations, polar_degrees=counted)
+            polar_degrees = _count_polar_degrees_within_limit(model, partial=partial)
+            observations = replace(observations, polar_degrees=polar_degrees)
     return _with_engine_and_time(observations)
 
 
@@ -388,14 +392,14 @@ def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Nu
     if not is_counted_for_verdicts(model):
         return None
     try:
-        counted = count_polar_degrees(model)
+        degrees = count_polar_degrees(model)
     except (TimeLimitError, MemoryLimitError):
         if partial:
             return None
         raise
-    if None in counted.entries and not partial:
+    if None in degrees.entries and not partial:
         raise clock().late("counting points in slices")
-    return counted
+    return degrees
 
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:

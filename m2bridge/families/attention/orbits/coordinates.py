@@ -86,7 +86,7 @@ def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return the coordinates of the function of sparse weights; zeros are not listed."""
     values: FunctionCoordinates = Counter()
-    # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
+    # Each product A_pi V_kq is a term of one coordinate, the one of y_p y_q.
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         values[k, i, min(p, q), max(p, q)] += a * v
     return values

@@ -255,22 +255,22 @@ def fibres(
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         # the records that Macaulay2 wrote before the limit, of which each is complete
         answer = parse(limit.records)
-        done = [orbit for orbit in wanted_orbits if str(orbit) in answer]
-        if generic_orbit(model) not in done:
+        orbits_done = [orbit for orbit in wanted_orbits if str(orbit) in answer]
+        if generic_orbit(model) not in orbits_done:
             # without the generic fibre the others prove nothing
             raise
-        known_fibres = _read_fibres(answer, model, done)
-        if done == wanted_orbits:
+        known_fibres = _read_fibres(answer, model, orbits_done)
+        if orbits_done == wanted_orbits:
             # the limit was reached after the last fibre, so nothing is missing
             return known_fibres
-        limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
+        limit.progress = f"{len(orbits_done)} of {len(orbits(model))} orbits were done"
         return replace(known_fibres, limit=limit)
 
 
-def _read_fibres(answer: Answer, shape: LayerSizes, done: Sequence[Orbit]) -> Fibres:
-    """Return the fibres over the orbits ``done``, and the two checks of the program."""
+def _read_fibres(answer: Answer, shape: LayerSizes, orbits_done: Sequence[Orbit]) -> Fibres:
+    """Return the fibres over the orbits ``orbits_done``, and the two checks of the program."""
     at = {}
-    for orbit in done:
+    for orbit in orbits_done:
         length, points = answer.integers(str(orbit))
         if not 0 < points <= length:
             raise errors.ParseError(

@@ -370,9 +370,9 @@ class Membership(Result):
         weights = []  # such as "A = (1 0; 0 0), V = (0 1)"
         for A, V in self.weights:
             weights.append(f"A = {matrix_text(entry_texts(A))}, V = {matrix_text(entry_texts(V))}")
-        computed = "exact arithmetic"
+        program = "exact arithmetic"
         if self.engine_version:
-            computed = f"Macaulay2 {self.engine_version}"
+            program = f"Macaulay2 {self.engine_version}"
         lines = [
             ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
@@ -382,7 +382,7 @@ class Membership(Result):
             ("tangent dimension", self.tangent_dimension),
             ("boundary point", ANSWERS[self.boundary]),
             ("remark", self.remark or None),  # as everywhere, a line with None is left out
-            ("computed by", f"{computed}, {duration(self.seconds)}"),
+            ("computed by", f"{program}, {duration(self.seconds)}"),
         ]
         with any_length():  # numbers in the texts may have any number of digits
             formulas = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in self.weights]

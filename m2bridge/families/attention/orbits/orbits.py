@@ -73,7 +73,7 @@ class Orbit:
     def in_closure_of(self, other: Orbit) -> bool:
         """Return whether this orbit lies in the Zariski closure of ``other``, or is the same.
 
-        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3,
+        Orbits of pairs (A, V) are orbits of representations of the quiver • → • ← • of type A_3,
         where rank conditions on A, V and (A | Vᵀ) describe the closures (Abeasis, Del Fra,
         *Degenerations for the representations of a quiver of type A_m*, J. Algebra 93 (1985)). The
         parametrization is finite, so it carries closures to closures.
@@ -115,8 +115,8 @@ def _intersection_dimensions(r: int, s: int, d: int) -> range:
 
 def orbit_count(shape: LayerSizes) -> int:
     """Return the number of orbits of nonzero functions; TooLargeError for too many."""
-    # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of orbits is at least
-    # that of pairs. If even this is too large, the sum over all pairs is not computed.
+    # Each pair of ranks (rk A, rk V) has at least one orbit, so there are at least as many orbits
+    # as pairs. If even this is too large, the sum over all pairs is not computed.
     pairs = shape.alpha * min(shape.d, shape.d_out)
     count = pairs
     if pairs <= MAX_ORBITS:
@@ -237,7 +237,7 @@ def _singular_components(
     for orbit in maximal_orbits(tuple(singular_dimensions)):
         degree = None
         if field == QQ:
-            # the formula divides by the number of preimages, which is that of characteristic 0
+            # the formula divides by the number of preimages in characteristic 0
             degree = orbit_closure_degree(orbit, shape)
         component = Component(
             description=f"closure of the orbit {orbit}",
@@ -246,7 +246,7 @@ def _singular_components(
             degree=degree,
         )
         components.append(component)
-    # by decreasing dimension, and by name among those of one dimension
+    # by decreasing dimension, and by name where dimensions are equal
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)
 

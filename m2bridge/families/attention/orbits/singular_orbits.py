@@ -145,12 +145,12 @@ def _findings_by_bounds(
         if tangent.dimension == dimension:
             # this is the dense orbit, as all others have smaller dimensions
             bounds.append(Bounds.at_most(dimension, "the dense orbit is smooth"))
-        known = intersect_bounds(*bounds, replace(tangent.known, because=reason))
+        tangent_dimension = intersect_bounds(*bounds, replace(tangent.known, because=reason))
         status = OrbitStatus(
             orbit=orbit,
             dimension=tangent.dimension,
-            tangent=known,
-            singular=singular_by_bounds(known, dimension),
+            tangent=tangent_dimension,
+            singular=singular_by_bounds(tangent_dimension, dimension),
         )
         statuses.append(status)
     return orbit_findings(method, dimension, tuple(statuses), shape, uses_engine=False)

@@ -63,9 +63,9 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
+def _ranks_of_action(classes: IndexClasses) -> RanksByWeight:
     """Return the ranks of the tangent map of the group action, for numbers of kept symbols."""
-    spaces = WeightSpaces.of(kept)
+    spaces = WeightSpaces.of(classes)
     image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
     return spaces.ranks(spaces.unit_matrices(), image_of)
 
@@ -113,9 +113,9 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
+def _ranks_of_differential(classes: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
     """Return the ranks of the differential on the tangent space, for numbers of kept symbols."""
-    spaces = WeightSpaces.of(kept)
+    spaces = WeightSpaces.of(classes)
     directions = list(spaces.entries_of_v())
     if all_are_tangent:
         directions += spaces.entries_of_a()
@@ -288,14 +288,17 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     if equations:
         with share(0.75), suppress(TimeLimitError):
             # 0, a bound for any dimension, stands for ``None``, which does not occur here
-            lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
+            lower = {
+                orbit: tangents_there.known.lower or 0
+                for orbit, tangents_there in own_tangents.items()
+            }
             upper = tangent_upper_bounds(shape, lower=lower)
     tangents = {}
     for orbit, witness in _witnesses(own_tangents).items():
         because = f"tangent vectors and equations at {orbit}"
         # the upper bound is None where equations were not evaluated
-        known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
-        tangents[orbit] = replace(own_tangents[orbit], known=known, witness=witness)
+        bounds = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
+        tangents[orbit] = replace(own_tangents[orbit], known=bounds, witness=witness)
     return tangents
 
 

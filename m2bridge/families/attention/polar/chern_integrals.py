@@ -7,7 +7,7 @@ P(K^{d'×d}), of dimension n_2. Polar degrees are sums of integrals of c_j(T_Y) 
 n = n_1 + n_2, and H = h_1 + h_2 is the sum of the hyperplane classes of both factors
 (docs/polar-degrees.md). For α = d' = 1 < d functions are q ⊗ c with a symmetric matrix c of rank at
 most two. Then the factors of Y are the space of pairs of a plane S and a point [c] of P(S²S), and
-that of the [q]; and another bundle N stands for the tangent bundle.
+the space of the [q]; and another bundle N stands for the tangent bundle.
 :func:`stated_polar_degrees` integrates in the Chow ring, :func:`localized_polar_degrees` at the
 fixed points of a torus. Nothing here looks at a function of attention.
 """
@@ -198,7 +198,7 @@ def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     derivative = vanishing.derivative()
     total = ring([0])
     for u, value in values.items():
-        zero_elsewhere = vanishing // ring([-u, 1])  # its value at u is that of the derivative
+        zero_elsewhere = vanishing // ring([-u, 1])  # at u it has the value of the derivative
         total += zero_elsewhere * (value / derivative(u))
     return total
 
@@ -223,7 +223,7 @@ def localized_integrals(shape: LayerSizes) -> list[int]:
 def _sums_over_subspaces(d: int, alpha: int) -> list[flint.fmpq]:
     """Return the integrals over P(E), E = S ⊗ K^d, as sums over coordinate subspaces of K^d.
 
-    The fixed points of P(E) itself are too many. But the total Chern class of P(E) is that of
+    The fixed points of P(E) itself are too many. But the total Chern class of P(E) is the class of
     Gr(α, d) times Σ_k c_k(E) (1 + h)^{αd−k}, and h^{αd−1+m} pushes forward to the Segre class
     s_m(E), where c(E) s(E) = 1. What is left are integrals of c_k(E) s_m(E) c_{D−k−m} over
     Gr(α, d), of dimension D, on which the torus with the weights 1, …, d has the fixed points W.
@@ -232,12 +232,12 @@ def _sums_over_subspaces(d: int, alpha: int) -> list[flint.fmpq]:
     rank = alpha * d  # of E
     pairs = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(pairs, flint.fmpq(0))
-    for inside in check_deadline_in(combinations(range(1, d + 1), alpha)):
-        outside = set(range(1, d + 1)).difference(inside)
-        tangent_weights = [b - a for a in inside for b in outside]
+    for own_weights in check_deadline_in(combinations(range(1, d + 1), alpha)):
+        other_weights = set(range(1, d + 1)).difference(own_weights)
+        tangent_weights = [b - a for a in own_weights for b in other_weights]
         chern_of_t = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
-        chern_of_e = _chern_class(inside) ** d
+        chern_of_e = _chern_class(own_weights) ** d
         # s(E) = 1/c(E): the coefficient m of c(E) s(E) is zero for m ≥ 1
         segre_of_e = [1]
         for m in range(1, dimension + 1):
@@ -273,12 +273,12 @@ def _sums_over_lines_in_planes(d: int) -> list[flint.fmpq]:
     total = flint.fmpq_poly([])
     for plane in check_deadline_in(combinations(range(d), 2)):
         a, b = plane
-        outside = set(range(d)).difference(plane)
-        of_grassmannian = [c - weight for weight in plane for c in outside]
+        other_weights = set(range(d)).difference(plane)
+        of_grassmannian = [c - weight for weight in plane for c in other_weights]
         lines = (2 * a, a + b, 2 * b)
         for line in lines:
             of_lines = [other - line for other in lines if other != line]
-            of_N = [*of_lines, *(weight + c - line for weight in plane for c in outside)]
+            of_N = [*of_lines, *(weight + c - line for weight in plane for c in other_weights)]
             factors = [flint.fmpz_poly([-line, weight]) for weight in of_N]
             numerator = prod(factors, start=flint.fmpz_poly([1]))
             total += flint.fmpq_poly(numerator, prod(of_lines) * prod(of_grassmannian))

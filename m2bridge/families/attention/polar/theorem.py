@@ -1,7 +1,7 @@
 """The polar degrees of the closure: the theorem, what it rests on, and points that are counted
 without it.
 
-The closure is that of a case with sizes d, d', a, and α = min(a, d); as a projective variety it has
+The closure belongs to a case with sizes d, d', a, and α = min(a, d); as a projective variety it has
 the dimension n and the polar degrees δ_n, …, δ_0. It is the image of the source, the space of all
 ([A], [V]) with rk A ≤ α, whose desingularization Y has a subspace W of dimension α that contains
 the columns of A in addition. An orbit (r, s, m) consists of the functions with r = rk A, s = rk V,
@@ -85,7 +85,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     # Y has the dimension of the closure, and fibres over functions are finite but for the W
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     # At ([A], [V]) the tangent space has two dimensions less than at (A, V): the multiples of A and
-    # those of V. The differential maps both to the multiples of the function, which are zero in the
+    # of V. The differential maps both to the multiples of the function, which are zero in the
     # tangent space of projective space: so the rank is smaller by one.
     projective_tangent_dimension = source_tangent_dimension(orbit, shape) - 2
     projective_rank = differential_rank(orbit, shape) - 1
@@ -98,9 +98,9 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
     if why_not_several_tokens(shape):
         return None
     degrees = predicted_polar_degrees(shape)
-    known = _how_known(shape, degrees)
+    method = _how_known(shape, degrees)
     if not is_birational(shape):  # α = d' = 1 < d
-        return _two_to_one_polar_data(shape, degrees, known)
+        return _two_to_one_polar_data(shape, degrees, method)
     loci = observed_loci(shape)
     points = _general_fibre_points(shape)
     # the hypotheses: one point in a general fibre, and over each orbit a kernel that is zero or
@@ -112,14 +112,14 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         )
     if shape.d == 1:
         # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
-        known, lemma_names = LINEAR_SPACE, ["reduced"]
+        method, lemma_names = LINEAR_SPACE, ["reduced"]
     elif loci:
         lemma_names = WORDS.closure["polar-observed"]
     else:
         lemma_names = WORDS.closure["polar"]
     return PolarData(
         degrees=degrees,
-        known=known,
+        known=method,
         rests_on=tuple(WORDS.lemmas[name] for name in lemma_names),
         loci=loci,
         generic_fibre=points,
@@ -146,7 +146,7 @@ def _general_fibre_points(shape: LayerSizes) -> int | None:
     return len(fibre_points(generic_orbit(shape), shape))
 
 
-def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
+def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], method: str) -> PolarData:
     """Return the polar degrees for α = d' = 1 < d, where the parametrization is two-to-one.
 
     Here A = k qᵀ and V = vᵀ have rank 1, and their function is q times the symmetric product of k
@@ -161,7 +161,7 @@ def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: s
             f"{shape}: the theorem does not apply, {points} points in a general fibre"
         )
     lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-symmetric"])
-    return PolarData(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
+    return PolarData(degrees=degrees, known=method, rests_on=lemmas, generic_fibre=points)
 
 
 MAX_COUNTED_OUTPUTS = 1
@@ -186,9 +186,9 @@ def count_polar_degrees(shape: LayerSizes) -> Numbers:
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)
     # counts modulo a prime, and then once more modulo a second one
-    counted = second_opinion(free_parametrization(two_tokens, "reduced"))
-    if len(counted.primes) < MIN_AGREEING_PRIMES:
-        return Numbers((None,) * (counted.dimension + 1))
+    point_counts = second_opinion(free_parametrization(two_tokens, "reduced"))
+    if len(point_counts.primes) < MIN_AGREEING_PRIMES:
+        return Numbers((None,) * (point_counts.dimension + 1))
     # degrees are counted from δ_n on, so the last ones can be missing
-    missing = counted.dimension + 1 - len(counted.degrees)
-    return Numbers((*counted.degrees, *(None,) * missing))
+    gap = point_counts.dimension + 1 - len(point_counts.degrees)
+    return Numbers((*point_counts.degrees, *(None,) * gap))

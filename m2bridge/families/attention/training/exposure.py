@@ -3,9 +3,9 @@
 A is KᵀQ, and W is V, or OV where values are factorized. The type of weights has the ranks k, q, (o,
 v,) r, s of K, Q, (O, V,) A, W, and a dimension m; the balanced type has k = q = r and o = v = s.
 With f the map from pairs (A, W) to functions, and J the differential of weights ↦ (A, W), the
-differential of weights ↦ functions is F J, where F is that of f at (A, W), and d² is the second
-derivative. Targets are u, the loss is ½|f − u|², and weights are critical for u exactly if ν = u −
-f vanishes on the image of F J.
+differential of weights ↦ functions is F J, where F is the differential of f at (A, W), and d² is
+the second derivative. Targets are u, the loss is ½|f − u|², and weights are critical for u exactly
+if ν = u − f vanishes on the image of F J.
 
 *Exposed* is proved by Lemma 1 of docs/training.md: a type is exposed if at some of its weights, for
 some ν, the form B(x, w) = ⟨FJx, FJw⟩ − ν(d²(x, w)) on tangent vectors x of the type and all w has
@@ -14,7 +14,7 @@ together with their tangent spaces, have at least the dimension rk F J if it is 
 ranks of ν on A and on W, which are bounded where weights of the type are critical, are not larger
 for general ν at the balanced type, if that has no more dimensions than there are targets.
 
-Ranks over QQ are those at weights in the dense orbit of a type, which are those of general ones;
+Ranks over QQ are ranks at weights in the dense orbit of a type, and so at general weights;
 ranks modulo a prime, at random weights of the type, are lower bounds for them. Where values are
 factorized, ``head_dim`` is the number of columns of O and of rows of V.
 """
@@ -82,7 +82,7 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     exposed: bool | None = None
     saddle: bool | None = None
     if form_rank == rank:
-        # Lemma 1: a rank modulo a prime is a lower bound for that of B, which is at most ``rank``
+        # Lemma 1: the rank of B is at most ``rank``, and at least its rank modulo a prime
         exposed = True
         # asked only here, where weights of the type are proved to be critical
         saddle = critical.decide_saddle(kind)
@@ -232,10 +232,10 @@ class CriticalWeights:
         ``None``.
 
         Where K and Q have the rank of A = KᵀQ, below a, no nonzero vector of the column space of Q
-        is orthogonal to that of K. So there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0, e·e' ≠ 0.
-        For K + εexᵀ and Q + εe'yᵀ A moves by ε² (e·e') xyᵀ, and the loss by −ε² (e·e') ν(f(xyᵀ,
-        W)), whose sign changes with that of x. It is not zero for all x and y exactly if the form
-        of ν on A is not. Likewise for O and V.
+        is orthogonal to the column space of K. So there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0,
+        e·e' ≠ 0. For K + εexᵀ and Q + εe'yᵀ A moves by ε² (e·e') xyᵀ, and the loss by −ε² (e·e')
+        ν(f(xyᵀ, W)), whose sign changes with the sign of x. It is not zero for all x and y exactly
+        if the form of ν on A is not. Likewise for O and V.
         """
         weights = self.differentials.weights
         K_and_Q_can_move = kind.k == kind.q == kind.r < self.differentials.shape.a

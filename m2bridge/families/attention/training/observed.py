@@ -72,8 +72,8 @@ class ObservedTypes(ObservedSeparately):
         count_of_exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
             count = len(self.facts_by_type)
-            decided = f"{count} are decided, and {count_of_exposed} of these exposed"
-            return [("types", f"{len(self.types)}, of which {decided}")]
+            clause = f"{count} are decided, and {count_of_exposed} of these exposed"
+            return [("types", f"{len(self.types)}, of which {clause}")]
         return [("types", f"{len(self.types)}, of which {count_of_exposed} are exposed")]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
@@ -88,7 +88,7 @@ class ObservedTypes(ObservedSeparately):
         return LEGEND.format(values="OV" if factored else "V"), columns, rows
 
     def to_json(self) -> dict[str, Any]:
-        """{"types": facts}: for each type with facts those of :meth:`TypeFacts.to_json`."""
+        """{"types": facts}: :meth:`TypeFacts.to_json` of each type with facts."""
         return {"types": [facts.to_json() for facts in self.facts_by_type]}
 
 

@@ -142,12 +142,12 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
 
 def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
     """All types with the zero function, in increasing order: A = 0 or W = 0, and so m = 0."""
-    found = []
+    types = []
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
         for s, o, v in _ranks_of_values(shape, head_dim, least=0):
             if r == 0 or s == 0:
-                found.append(WeightType(k=k, q=q, r=r, s=s, m=0, o=o, v=v))
-    return tuple(sorted(found))
+                types.append(WeightType(k=k, q=q, r=r, s=s, m=0, o=o, v=v))
+    return tuple(sorted(types))
 
 
 def _ranks_of_factors(

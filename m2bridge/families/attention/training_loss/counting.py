@@ -259,7 +259,7 @@ def count_script(
     ring = equations[0].ring
     names = m2_syntax.all_to_macaulay2(tuple(map(str, ring.symbols)))
 
-    def written(polynomial: PolyElement) -> str:
+    def write(polynomial: PolyElement) -> str:
         residues = {}
         for monomial, coefficient in polynomial.terms():
             if residue := int(coefficient) % prime:
@@ -270,27 +270,27 @@ def count_script(
         "title": title,
         "prime": str(prime),
         "unknowns": ", ".join(names),
-        "equations": m2_syntax.sequence(map(written, equations)),
+        "equations": m2_syntax.sequence(map(write, equations)),
         # the template calls the ring of the unknowns pointRing
-        "conditions": conditions_text(conditions, "pointRing", written),
+        "conditions": conditions_text(conditions, "pointRing", write),
         "suffix": suffix,
     }
     return render("critical_points_count", libraries=("wire",), values=fields)
 
 
 def conditions_text(
-    conditions: Sequence[RankCondition], ring: str, written: Callable[[PolyElement], str]
+    conditions: Sequence[RankCondition], ring: str, write: Callable[[PolyElement], str]
 ) -> str:
     """The list of the pairs {matrix, rank} of conditions, as Macaulay2 reads it; perhaps empty."""
     if not conditions:
         return ""
     pairs = []
     for condition in conditions:
-        matrix = matrix_text(condition.matrix, written)
+        matrix = matrix_text(condition.matrix, write)
         pairs.append(f"{{matrix({ring}, {matrix}), {condition.rank}}}")
     return "{" + ",\n    ".join(pairs) + "}"
 
 
-def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
+def matrix_text(matrix: Entries, write: Callable[[PolyElement], str]) -> str:
     """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}."""
-    return m2_list(m2_list(map(written, row)) for row in matrix)
+    return m2_list(m2_list(map(write, row)) for row in matrix)

@@ -192,7 +192,7 @@ def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
 def _interpolate_quotient(
     reduced: _Reduced, degree: int, random: Random
 ) -> tuple[flint.nmod_mpoly, flint.nmod_mpoly] | None:
-    """The forms N and D of this degree with F = N/D; ``None`` if F is no such quotient.
+    """The forms N and D of this degree with F = N/D; ``None`` if F is not such a quotient.
 
     Each random V gives an equation N(V) − F(V) D(V) = 0, linear in the coefficients of N and D. If
     there are such forms, and none of smaller degree, the solutions are the multiples of one.

@@ -4,8 +4,8 @@ The loss of a function with the reduced coordinates c is ½ cᵀGc − bᵀc + c
 docstring of families/attention.)
 
 For a ≥ d the weights are (A, V), and (λA, V/λ) has the same function. A chart sets one linear form
-in the entries of V to 1, or one in those of A for d' ≥ d: so the zero functions that are left out
-(A = 0, or V = 0) are those that come in families. For a < d the weights are (K, Q, V) with
+in the entries of V, or for d' ≥ d in the entries of A, to 1: so only zero functions that come in
+families (A = 0, or V = 0) are left out. For a < d the weights are (K, Q, V) with
 A = KᵀQ, and (gK, g⁻ᵀQ, V) has the same function: the chart has K = (1 | k) R with a square
 matrix R of numbers, and a linear form in V that is 1.
 

@@ -348,7 +348,7 @@ class Landscape:
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
         """A rational critical point, which may be degenerate, with exact ``values`` there."""
         size, rank = values.hessian.nrows(), values.hessian.rank()
-        # the signature is the number of positive less that of negative eigenvalues
+        # the signature is the number of positive less the number of negative eigenvalues
         index = (rank - signature(values.hessian.tolist())) // 2
         kind = "undecided"
         if rank == size:
@@ -491,12 +491,12 @@ def _kind_of_point(index: int, size: int) -> str:
 
 def _shown_entries(values: LossAtPoint) -> dict[str, MatrixOfIntervals]:
     """The matrices of weights by their names, with intervals as entries."""
-    shown = {}
+    intervals = {}
     for name, matrix in values.matrices.items():
-        shown[name] = tuple(
+        intervals[name] = tuple(
             tuple(shown_entry(flint.arb(x)) for x in row) for row in matrix.tolist()
         )
-    return shown
+    return intervals
 
 
 def _finite_or_none(number: float) -> float | None:

@@ -131,7 +131,7 @@ class Quadratic:
 def gaussian(shape: LayerSizes) -> Quadratic:
     """The form of t tokens whose entries are independent standard normal numbers.
 
-    By symmetry the expectations are those of one token x among t. S is the sum of y yᵀ over all
+    By symmetry expectations over one token x among t suffice. S is the sum of y yᵀ over all
     tokens y, so the entries of G are moments of degree six.
     """
     features = _features(shape)
@@ -228,15 +228,15 @@ def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Q
             block[m, n] += S_pq[m] * S_pq[n] * S[index_of_x[m], index_of_x[n]]
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     block = block / tokens_in_all
-    missing = size - block.rank()
-    if missing and all(len(set(zip(*sequence, strict=True))) == 1 for sequence in tokens):
+    defect = size - block.rank()
+    if defect and all(len(set(zip(*sequence, strict=True))) == 1 for sequence in tokens):
         raise InvalidCaseError(
             "data",
             "all tokens of a sequence are the same, so the layer sees one token only: give"
             " sequences of two different tokens at least",
         )
-    if missing:
-        dimension = missing * shape.d_out
+    if defect:
+        dimension = defect * shape.d_out
         raise InvalidCaseError(
             "data",
             f"too few data: functions of dimension {dimension} (of {shape.independent_count})"

@@ -9,9 +9,10 @@ no others is what Macaulay2 says, and on it rest upper bounds for ranks at irrat
 with long numbers is first rounded, to find *all* complex points (:mod:`.rounded`); then that there
 are no others, and the upper bounds, rest on counts modulo primes instead.
 
-A box has for each coordinate of a chart an interval, its side. "Dense" points are those at
+A box has for each coordinate of a chart an interval, its side. "Dense" points have
 functions of the dense orbit, with A and V of the largest ranks in general position. The ranks of a
-point are those of A, of V, and the span: the dimension of the columns of A and rows of V together.
+point are the ranks of A and V and the span: the dimension of the columns of A and rows of V
+together.
 """
 
 from __future__ import annotations
@@ -228,14 +229,14 @@ class Isolation:
         ]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
-        decided = []
+        points_with_ranks = []
         for point, upper in zip(points, upper_bounds, strict=True):
             bounds_agree = point.least_ranks == upper
             ranks = point.ranks
             if ranks is None and bounds_agree and point.index is not None:
                 ranks = point.least_ranks
-            decided.append(replace(point, ranks=ranks))
-        return tuple(decided)
+            points_with_ranks.append(replace(point, ranks=ranks))
+        return tuple(points_with_ranks)
 
     def _upper_rank_bounds(self, name: str, isolated: IsolatedPoints) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
@@ -302,8 +303,8 @@ class Isolation:
         its rank, as larger minors vanish.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
-        written = partial(m2_syntax.polynomial, names=names)
-        equations = map(written, gradient(self.loss, self.weights))
+        write = partial(m2_syntax.polynomial, names=names)
+        equations = map(write, gradient(self.loss, self.weights))
         fields = {
             "title": title or str(self.loss.shape),
             "msolve": "true" if self.msolve else "",
@@ -311,12 +312,12 @@ class Isolation:
             "unknowns": ", ".join(names),
             "equations": m2_syntax.sequence(equations),
             # the template calls the ring of the unknowns chartRing
-            "conditions": conditions_text(self.conditions, "chartRing", written),
+            "conditions": conditions_text(self.conditions, "chartRing", write),
             "vanishing": "",
             "with_complex": "true" if with_complex else "",
         }
         if vanishing is not None:
-            matrix = matrix_text(vanishing.matrix, written)
+            matrix = matrix_text(vanishing.matrix, write)
             fields["vanishing"] = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
         return render("critical_points_real", libraries=("wire",), values=fields)
 

@@ -68,11 +68,11 @@ def label(base: BaseCase) -> str:
 
 def evidence() -> list[Json]:
     """The fibre ideals of all base cases, as certificates have them: by reduced Gröbner bases."""
-    found = []
+    entries = []
     for orbit, d in BASE_CASES:
         r, s, m = orbit
-        found.append({"r": r, "s": s, "m": m, "d": d, "groebner_basis": ideal((orbit, d))})
-    return found
+        entries.append({"r": r, "s": s, "m": m, "d": d, "groebner_basis": ideal((orbit, d))})
+    return entries
 
 
 @cache
@@ -324,21 +324,21 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     (r, s, _), d = base
     places = [f"x{j}" for j in range(1, d)]
     bounds = ["0", *places, "d"]
-    increasing = " and ".join(f"{before} < {after}" for before, after in pairwise(bounds))
+    increasing = " and ".join(f"{place} < {next_place}" for place, next_place in pairwise(bounds))
     # a condition for each order of the places of the base case, each condition once
     on_entries_of_orders = {
         _condition_on_entries(base, places, order) for order in permutations(range(1, d))
     }
     names_of_places = "".join(f", {place}" for place in places)
-    found = []
+    sets = []
     for on_entries in sorted(on_entries_of_orders):
         looking_alike = orbits(
             f"{condition} and {r} <= r and {s} <= s and {increasing} and {on_entries}",
             names_of_places,
         )
         if not looking_alike.is_empty():
-            found.append(looking_alike)
-    return found
+            sets.append(looking_alike)
+    return sets
 
 
 def _condition_on_entries(base: BaseCase, places: Iterable[str], order: Iterable[int]) -> str:
@@ -388,11 +388,11 @@ def _keep_one_place(places: isl.Set, index: int) -> isl.Set:
 
 def _check_covered(whole: isl.Set, covering: Iterable[isl.Set]) -> None:
     """Raise ContradictionError unless the sets ``covering`` together contain the set ``whole``."""
-    missing = whole
+    rest = whole
     for one_set in covering:
-        missing = missing.subtract(one_set)
-    if not missing.is_empty():
-        raise ContradictionError(f"no base case is there for {missing}")
+        rest = rest.subtract(one_set)
+    if not rest.is_empty():
+        raise ContradictionError(f"no base case is there for {rest}")
 
 
 def _check_exchange() -> None:

@@ -106,13 +106,13 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     about fibres with more points than the generic one, and true where there are two.
     """
     check_identities()
-    found = fibres()
-    birational = sizes_of(dense_orbits().intersect(found.one))
-    two_to_one = sizes_of(dense_orbits().intersect(found.two))
+    fibre_sets = fibres()
+    birational = sizes_of(dense_orbits().intersect(fibre_sets.one))
+    two_to_one = sizes_of(dense_orbits().intersect(fibre_sets.two))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
     # A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the
     # source is singular (docs/mathematics.md#theorem-smooth).
-    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    singular = EVERY_ORBIT.subtract(fibre_sets.one).union(orbits("r < a < d"))
     singular = singular.intersect(orbits_over(birational))
     # For α = d' = 1 < d functions are products of a vector and a symmetric matrix of rank at most
     # two. Its rank is one exactly at SQUARE, which is singular for d ≥ 3; for d = 2 no orbit of
@@ -121,11 +121,13 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     singular_of_rank_one = orbits(SQUARE).intersect(orbits_over(large_symmetric))
     return {
         # at (1, 1, 1) the two weights of Theorem 3.2 are equal
-        "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
-        "fibre_itself": Seen(found.one.union(found.many)),
-        "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
-        "critical": Seen(found.many),
-        "boundary": Seen(found.many),
+        "fibre_exchanged": Seen(fibre_sets.two.union(orbits(SQUARE))),
+        "fibre_itself": Seen(fibre_sets.one.union(fibre_sets.many)),
+        "special_fibre_points": Seen(
+            fibre_sets.two, about=fibre_sets.two.intersect(orbits_over(birational))
+        ),
+        "critical": Seen(fibre_sets.many),
+        "boundary": Seen(fibre_sets.many),
         # "boundary" and "critical" are true at the same orbits, so they agree at every orbit
         "boundary_critical": Seen(EVERY_ORBIT),
         "singular": Seen(singular.union(singular_of_rank_one), known=birational.union(symmetric)),
@@ -147,9 +149,9 @@ def where_numbers(observable: str) -> list[tuple[isl.Set, str]]:
     check_identities()
     if observable == "dimension":
         return [(ALL, "d**2 - (d - alpha)**2 + d * dp - 1")]
-    found = fibres()
-    birational = sizes_of(dense_orbits().intersect(found.one))
-    two_to_one = sizes_of(dense_orbits().intersect(found.two))
+    fibre_sets = fibres()
+    birational = sizes_of(dense_orbits().intersect(fibre_sets.one))
+    two_to_one = sizes_of(dense_orbits().intersect(fibre_sets.two))
     return [(birational, "D"), (two_to_one, "D // 2")]
 
 
@@ -166,29 +168,31 @@ def polar_degrees() -> Seen:
 
     By two theorems the stated integrals are the polar degrees where the map is birational and the
     kernel of the differential small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1
-    (theorem-polar-symmetric): these sizes are ``known``. A size of COMPARED for which localization
-    differs is not ``true``; one for which only points in general slices, counted where it is cheap,
-    differ is not known.
+    (theorem-polar-symmetric): these sizes are ``decided_sizes``. A size of COMPARED for which
+    localization differs is not ``true``; one for which only points in general slices, counted where
+    it is cheap, differ is not known.
     """
-    found = fibres()
-    birational = sizes_of(dense_orbits().intersect(found.one))
-    large_kernels = sizes_of(found.many.subtract(orbits(where_kernels_are_small())))
-    symmetric = sizes_of(dense_orbits().intersect(found.two)).intersect(sizes("a = 1 and dp = 1"))
-    known = birational.subtract(large_kernels).union(symmetric)
-    equal = known
+    fibre_sets = fibres()
+    birational = sizes_of(dense_orbits().intersect(fibre_sets.one))
+    large_kernels = sizes_of(fibre_sets.many.subtract(orbits(where_kernels_are_small())))
+    symmetric = sizes_of(dense_orbits().intersect(fibre_sets.two)).intersect(
+        sizes("a = 1 and dp = 1")
+    )
+    decided_sizes = birational.subtract(large_kernels).union(symmetric)
+    equal = decided_sizes
     for d, d_out, alpha in COMPARED:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
         # any a ≥ d gives α = d
         values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
         same_functions = sizes(f"d = {d} and dp = {d_out} and {values_of_a}")
-        stated = stated_polar_degrees(case)
-        if localized_polar_degrees(case) != stated:
+        integrals = stated_polar_degrees(case)
+        if localized_polar_degrees(case) != integrals:
             equal = equal.subtract(same_functions)
         # points in general slices, where counting is cheap; None: nothing is counted for this case
-        elif is_counted_always(case) and count_polar_degrees(case) not in (None, stated):
+        elif is_counted_always(case) and count_polar_degrees(case) not in (None, integrals):
             equal = equal.subtract(same_functions)
-            known = known.subtract(same_functions)
-    return Seen(equal, known=known)
+            decided_sizes = decided_sizes.subtract(same_functions)
+    return Seen(equal, known=decided_sizes)
 
 
 def dense_orbits() -> isl.Set:
@@ -328,15 +332,15 @@ def _compare(words: Words, observable: str) -> Compared:
         return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
     # polar degrees are no formula: they are observed as those that are stated
     true = EVERY if words.as_property or not words.value else in_isl(words.value)
-    found = where_observed(observable)
-    unknown = ALL.subtract(found.known)
-    if found.true.n_dim() == SIZE_LENGTH:
-        wrong_sizes = _symmetric_difference(found.true, sizes(true))
-        false = wrong_sizes.intersect(found.known)
+    observation = where_observed(observable)
+    unknown = ALL.subtract(observation.known)
+    if observation.true.n_dim() == SIZE_LENGTH:
+        wrong_sizes = _symmetric_difference(observation.true, sizes(true))
+        false = wrong_sizes.intersect(observation.known)
         return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
-    concerned = orbits(in_isl(words.orbits or "True")).intersect(found.about)
-    different = _symmetric_difference(found.true, orbits(true))
-    wrong = different.intersect(concerned).intersect(orbits_over(found.known))
+    concerned = orbits(in_isl(words.orbits or "True")).intersect(observation.about)
+    different = _symmetric_difference(observation.true, orbits(true))
+    wrong = different.intersect(concerned).intersect(orbits_over(observation.known))
     vacuous = ALL.subtract(sizes_of(concerned))
     return Compared(
         false=sizes_of(wrong), unknown=unknown.subtract(vacuous), vacuous=vacuous, wrong=wrong
@@ -403,9 +407,9 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
     d, dp, a = (value.to_python() for value in values)
-    found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
+    example: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
-        return found
+        return example
     case = cases.Case(d=d, d_out=dp, a=a, t=2)
     evidence_of_case, _ = observe(d, dp, min(a, d))  # without the points of the fibres
     in_set = []
@@ -415,11 +419,11 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
             in_set.append(facts)
     largest = max(in_set, key=lambda facts: (facts["dimension"], facts["orbit"]))
     r, s, m = largest["orbit"]
-    found["orbit"] = {"r": r, "s": s, "m": m}
-    found |= cases.matrices(cases.representative((r, s, m)), case)
+    example["orbit"] = {"r": r, "s": s, "m": m}
+    example |= cases.matrices(cases.representative((r, s, m)), case)
     if observable == "singular":
-        found["numbers"] = {
+        example["numbers"] = {
             "dimension": evidence_of_case["dimension"],
             "tangent_dimension_at_least": largest["tangent_lower_bound"],
         }
-    return found
+    return example

@@ -34,10 +34,10 @@ def types(condition: str) -> isl.Set:
     return isl.Set(f"{{ [{NAMES}] : {IS_TYPE} and ({condition}) }}")
 
 
-def sizes_with_wrong_types(stated: str) -> isl.Set:
+def sizes_with_wrong_types(condition: str) -> isl.Set:
     """The sizes with a type that is exposed and not stated to be, or the other way round."""
     exposed = exposed_types()
-    stated_types = types(stated)
+    stated_types = types(condition)
     wrong = exposed.subtract(stated_types).union(stated_types.subtract(exposed))
     return wrong.project_out(isl.dim_type.set, 3, 5)  # r, s, m, k, q
 
