@@ -22,7 +22,8 @@ zero, at each root of S.
 
 *Singular points* are never nearest if β, κ and α are not all parallel, and ω is not parallel to α:
 where g = 0 and ∇g = 0, the part of g of degree two takes both signs (Theorem R7). For one token
-D = 0 leaves nothing to test with, and there is no list.
+β, κ and α must be independent for this; and as W₀ = 0, it is tested in place of W₀ᵀβ̃ ≠ 0 that the
+equations have no solution with D = 0.
 """
 
 from __future__ import annotations
@@ -59,11 +60,15 @@ def all_points_with_skip(problem: BoundaryProblem, units: Units) -> AllCriticalP
     connection, if none of its singular points can be nearest.
     """
     boundary = rank_one_boundary(problem, units) if problem.skip else None
-    if boundary is None or _are_parallel(boundary.beta, boundary.K, boundary.Q):
+    if boundary is None or _rank(boundary.beta, boundary.K, boundary.Q) == 1:
         return None
-    if _are_parallel(boundary.Q, boundary.omega):
+    if _rank(boundary.Q, boundary.omega) == 1:
         return None
-    S = _polynomial_of_points(_Equations(boundary, flint.fmpq_poly([0, 1]), flint.fmpq))
+    one_token = problem.U.shape[1] == 1
+    if one_token and _rank(boundary.beta, boundary.K, boundary.Q) < 3:
+        return None
+    equations = _Equations(boundary, flint.fmpq_poly([0, 1]), flint.fmpq)
+    S = _polynomial_of_points(equations, one_token=one_token)
     if S is None:
         return None
     repeated = S.gcd(S.derivative())
@@ -81,10 +86,10 @@ def all_points_with_skip(problem: BoundaryProblem, units: Units) -> AllCriticalP
     )
 
 
-def _are_parallel(*columns: flint.fmpq_mat) -> bool:
-    """Whether columns that are not zero span a line."""
+def _rank(*columns: flint.fmpq_mat) -> int:
+    """The rank of a matrix by its columns."""
     entries = [entry for column in columns for entry in column.entries()]
-    return bool(flint.fmpq_mat(len(columns), columns[0].nrows(), entries).rank() == 1)
+    return int(flint.fmpq_mat(len(columns), columns[0].nrows(), entries).rank())
 
 
 class _Equations:
@@ -96,7 +101,7 @@ class _Equations:
         constants, forms = boundary.constants(), boundary.linear_forms()
         s = ScalarProducts.of([number(one) for one in constants], [number(one) for one in forms])
         columns = (boundary.beta, boundary.K, boundary.Q, boundary.omega, boundary.u())
-        self.bo, self.ko, self.qo, self.oo, uo = (
+        self.bo, self.ko, self.qo, self.oo, self.uo = (
             number(scalar(boundary.omega, column)) for column in columns
         )
         self.x, self.products = x, s
@@ -108,7 +113,7 @@ class _Equations:
         self.on_K = D * self.ko + s.bk * on_w + s.kk * x * self.on_beta
         self.on_Q = D * self.qo + s.bq * on_w + s.kq * x * self.on_beta
         self.on_omega = D * self.oo + self.bo * on_w + self.ko * x * self.on_beta
-        self.on_u = D * uo + s.bu * on_w + s.ku * x * self.on_beta
+        self.on_u = D * self.uo + s.bu * on_w + s.ku * x * self.on_beta
 
     def F_and_G(self) -> tuple[InM, InM]:
         """The second and the third equation, with n by the first; F is divided by D."""
@@ -162,6 +167,44 @@ class _Equations:
             third[k + 2] += c * D * D * coefficient
         return first, third
 
+    def both_if_D_is_0(self) -> tuple[InM, InM]:
+        """For one token: the second and the third equation, for D = 0.
+
+        With v = (nα + ω)/m, β̃·(u + cv) = 0 gives n, and the first equation f = β·y. Then h = w·y is
+        known, and y = u + cv + βh + wf. All is multiplied by powers of m and of A = β̃·α.
+        """
+        old, s, x = self.old, self.products, self.x
+        A, bb, c = old.bq, s.bb, s.c
+        Acn = [-1 * c * self.on_beta, -1 * old.bu]
+        # A m p·(u + cv) for p = α, β, K and ω
+        on_Q, on_beta, on_K, on_omega = (
+            [A * c * of_omega + of_Q * Acn[0], A * of_u + of_Q * Acn[1], 0 * x]
+            for of_u, of_Q, of_omega in (
+                (s.qu, s.qq, self.qo),
+                (s.bu, s.bq, self.bo),
+                (s.ku, s.kq, self.ko),
+                (self.uo, self.qo, self.oo),
+            )
+        )
+        # m A² f, and m A² |β|² h, K·y and ω·y
+        f = [s.bq * left - bb * right for left, right in zip(on_beta, on_Q, strict=True)]
+        f[2] += bb * A * x
+        h = [old.q * left - A * right for left, right in zip(f, on_beta, strict=True)]
+        Ky, omega_y = (
+            [
+                bb * A * alone + of_beta * with_h + bb * x * of_K * with_f
+                for alone, with_h, with_f in zip(on_p, h, f, strict=True)
+            ]
+            for on_p, of_beta, of_K in ((on_K, s.bk, s.kk), (on_omega, self.bo, self.ko))
+        )
+        second = _times(f, Ky)
+        third = [c * entry for entry in (*omega_y, 0 * x, 0 * x)]
+        third[1] += A * A * bb * c * s.bias
+        for k, entry in enumerate(Acn):
+            second[2 + k] -= A * A * A * bb * entry
+            third[2 + k] += A * bb * x * entry
+        return second, third
+
     def solution(self) -> Solution:
         """The critical point at a root x of S, in balls."""
         old, s, x = self.old, self.products, self.x
@@ -177,11 +220,12 @@ class _Equations:
         return old.point(m, n / m, of_v)
 
 
-def _polynomial_of_points(equations: _Equations) -> flint.fmpq_poly | None:
+def _polynomial_of_points(equations: _Equations, *, one_token: bool) -> flint.fmpq_poly | None:
     """The polynomial S, if the list of critical points by its roots is complete."""
     old = equations.old
     D, P, x = old.D, old.P, old.x
-    if old.bCb.gcd(D).degree() > 0:
+    with_D_0 = _determinant(_bezout(*equations.both_if_D_is_0())) if one_token else old.bCb
+    if with_D_0.gcd(D).degree() > 0:
         return None
     with_P_0 = _determinant(_bezout(*equations.both_if_P_is_0()))
     if with_P_0.gcd(without(P, D)).degree() > 0:

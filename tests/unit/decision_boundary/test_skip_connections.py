@@ -37,21 +37,25 @@ def layer_of(d: int, t: int, seed: int, *, integers: bool = False) -> Layer:
     }
 
 
-@pytest.mark.parametrize(("d", "number"), [(2, 21), (3, 27), (4, 29), (6, 29)])
-def test_the_number_of_points(d: int, number: int) -> None:
+SIZES = [(2, 4, 21), (3, 4, 27), (4, 4, 29), (6, 4, 29), (3, 1, 15), (4, 1, 17), (6, 1, 17)]
+
+
+@pytest.mark.parametrize(("d", "t", "number"), SIZES)
+def test_the_number_of_points(d: int, t: int, number: int) -> None:
     """The numbers of docs/robustness.md, which robustness --count counts for these sizes."""
-    _, found = listed(layer_of(d, 4, d), 1.0, pool="mean")
+    _, found = listed(layer_of(d, t, d), 1.0, pool="mean")
     assert found is not None
     assert found.number == number
 
 
-SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 24))]
+# for 20 ω and Q are parallel
+SLOW = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 24) if seed != 20]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [0, 1, *SLOW])
 def test_what_searches_find_with_skip_is_in_the_list(seed: int) -> None:
     random = numpy.random.default_rng(seed)
-    d, t = 2 + seed % 4, 2 + seed % 3
+    d, t = (3 + seed % 3, 1) if seed % 5 == 1 else (2 + seed % 4, 2 + seed % 3)
     bias = (0.0, 1.0, -4.0)[seed % 3]
     layer = layer_of(d, t, seed, integers=seed % 2 == 0)
     boundary, found = listed(layer, bias, pool=("mean", "last")[seed % 2])
@@ -108,9 +112,27 @@ def test_singular_points_that_could_be_nearest() -> None:
     assert listed(parallel | {"Q": [[2, 2]]}, 0.0)[1] is not None
 
 
+def test_a_critical_point_of_one_token_with_D_0() -> None:
+    """N = 1 − e₁e₂ᵀ − e₂e₁ᵀ for x = 1; the input is made from y, and y is in no list by D ≠ 0."""
+    alpha, omega, y = (numpy.array(row) for row in ([1, 2, 3], [2, -1, 2], [1, 2, -1]))
+    m, n = alpha @ y, y[0] * y[1]
+    X = numpy.array([y[0] - y[1], y[1] - y[0], y[2]]) - (n * alpha + omega) / m
+    bias = -float(n * m + omega @ y)
+    V = numpy.outer([1, 0, 0], [1 / omega[0], 0, 0])
+    layer = {"K": [[0, 1, 0]], "Q": [alpha], "V": V, "w": omega}
+    boundary, found = listed(layer | {"X": X[:, None]}, bias)
+    assert found is None
+    unit = numpy.linalg.norm(X) / numpy.linalg.norm(boundary.U)
+    point = y[:, None] / unit
+    gradient, step = boundary.gradient(point), point - boundary.U
+    assert abs(boundary.value(point)) < 1e-12
+    assert numpy.linalg.matrix_rank(numpy.hstack([gradient, step]), tol=1e-12) == 1
+    assert listed(layer | {"X": X[:, None] + 0.25}, bias)[1] is not None
+
+
 def test_inputs_without_a_list() -> None:
-    """One token; one direction; no skip connection."""
-    assert listed(layer_of(4, 1, 0), 1.0)[1] is None
+    """One token of two entries; one direction; no skip connection."""
+    assert listed(layer_of(2, 1, 0), 1.0)[1] is None
     assert listed(layer_of(1, 3, 0), 1.0)[1] is None
     problem = read_problem(layer_of(3, 3, 0), pool="first", bias=1.0, skip=False, scores_over="1")
     assert all_points_with_skip(problem, problem.in_units()) is None
