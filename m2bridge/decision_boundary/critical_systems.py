@@ -54,8 +54,10 @@ MOST_ENTRIES = 11
 """The largest number of entries of Z."""
 MOST_ENTRIES_OF_INPUT = 10_000
 """The largest input for which Z is looked for."""
-MOST_LETTERS = 3000
-"""The length of the longest system that is solved where time has no limit."""
+FEW_UNKNOWNS = 6
+"""With at most so many unknowns there are few solutions, as 39 for two tokens of two entries."""
+MOST_LETTERS, MOST_LETTERS_FOR_FEW = 3000, 10_000
+"""The lengths of the longest systems that are solved where time has no limit."""
 MOST_SECONDS = 20.0
 """The time for msolve, where time has no limit."""
 RESERVED_SECONDS = 1.0
@@ -100,7 +102,9 @@ def points_by_msolve(problem: BoundaryProblem, units: Units) -> AllCriticalPoint
     seconds = MOST_SECONDS if remaining is None else remaining - RESERVED_SECONDS
     if seconds <= 0:
         raise MethodUnavailableError("no time is left for msolve")
-    if remaining is None and sum(map(len, texts)) > MOST_LETTERS:
+    has_few = len(system.names) <= FEW_UNKNOWNS
+    most = MOST_LETTERS_FOR_FEW if has_few else MOST_LETTERS
+    if remaining is None and sum(map(len, texts)) > most:
         raise MethodUnavailableError("numbers are long: msolve tries if a limit on time is set")
     try:
         solutions = msolve.solutions(program, system.names, texts, seconds)

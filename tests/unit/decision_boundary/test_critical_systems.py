@@ -208,3 +208,8 @@ def test_long_numbers_are_solved_if_time_has_a_limit(monkeypatch: pytest.MonkeyP
     assert not asked
     assert "infinite in number" in robustness(layer, bias=4000, timeout=50).because
     assert 40 < asked[0] <= 50 - critical_systems.RESERVED_SECONDS
+    # with five unknowns there are few solutions, and time needs no limit
+    random = numpy.random.default_rng(1)
+    small = {name: random.normal(size=(2, 2)) for name in ("K", "Q", "V", "R", "X")}
+    assert "infinite in number" in robustness(small, bias=3).because
+    assert asked[1] == critical_systems.MOST_SECONDS
