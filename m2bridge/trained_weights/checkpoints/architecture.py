@@ -313,7 +313,10 @@ def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> i
     return number_in(text, "groups") if _numbers_in(text, "groups") else heads
 
 
-_WITH_OUTPUTS = re.compile("LMHeadModel|DoubleHeadsModel|CausalLM|MaskedLM|PreTraining|Generation")
+_WITH_OUTPUTS = re.compile(
+    "LMHeadModel|DoubleHeadsModel|CausalLM|MaskedLM|PreTraining|ConditionalGeneration"
+    "|GenerationDecoder"  # BertGenerationEncoder has none
+)
 """A part of the names of classes that score all tokens, as ``LlamaForCausalLM``."""
 
 
