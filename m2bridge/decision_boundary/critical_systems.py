@@ -34,7 +34,7 @@ import flint
 import numpy
 
 from m2bridge.algebra.intervals import interval_of_ends
-from m2bridge.decision_boundary.balls import AnyNumber, Floats, working_precision
+from m2bridge.decision_boundary.balls import AnyNumber, BallMatrix, Floats, working_precision
 from m2bridge.decision_boundary.boundary import BoundaryProblem, Units, exponent, rational, scaled
 from m2bridge.decision_boundary.critical_points import (
     AllCriticalPoints,
@@ -76,7 +76,7 @@ class SystemOfPoints:
     has_all_points: bool  # else perhaps only some of each family of them
     theorem: str
     square: Callable[[Sequence[AnyNumber]], AnyNumber]  # of the distance
-    step: Callable[[Sequence[float]], Floats]  # X − U
+    step: Callable[[Sequence[flint.arb]], Floats]  # X − U
 
     def texts(self) -> list[str]:
         """The equations with integer coefficients."""
@@ -121,12 +121,15 @@ def points_by_msolve(problem: BoundaryProblem, units: Units) -> AllCriticalPoint
                 raise ContradictionError("a solution by msolve does not satisfy an equation")
         listed = [(system.square(point).sqrt(), point) for point in points]
         listed.sort(key=lambda one: one[0].mid())
+        nearest = system.step(listed[0][1])
+    if not numpy.isfinite(nearest).all():
+        raise MethodUnavailableError("rows of K and Q are too small for the others")
     is_simple = solutions.number == solutions.distinct
     return AllCriticalPoints(
         number=solutions.number if is_simple and system.has_all_points else None,
         real=len(listed) if system.has_all_points else None,
         distances=tuple(distance for distance, _ in listed),
-        nearest=system.step([float(x.mid()) for x in listed[0][1]]),
+        nearest=nearest,
         because=(
             f"complete list of critical points ({system.theorem}), by msolve {program.version},"
             " which is trusted"
@@ -261,12 +264,13 @@ class _System:
             step=self._step,
         )
 
-    def _step(self, point: Sequence[float]) -> Floats:
+    def _step(self, solution: Sequence[flint.arb]) -> Floats:
         """X − U = β(wᵀX) + w(βᵀX) + Qᵀνγᵀ, with Xᵀβ = fγ/c + W₀ᵀβ̃/D, and so for w."""
         boundary = self.boundary
         matrices = (boundary.K, boundary.Q, boundary.beta, boundary.gamma)
         K, Q, beta, gamma = map(rounded, matrices)
         rank = Q.shape[1]
+        point = [float(x.mid()) for x in solution]
         x, nu = (numpy.array([point[k : k + rank]]).T for k in (0, rank))
         f, h, _, _, e, _ = point[2 * rank :]
         gamma_over_c = gamma / (gamma * gamma).sum()
@@ -425,11 +429,11 @@ class _Entries:
         pairs = zip(_flat(left), _flat(differences), strict=True)
         return sum(x * y for x, y in pairs)
 
-    def _step(self, point: Sequence[float]) -> Floats:
-        """E(Z − Z₀)Fᵀ."""
-        E, F, Z = map(rounded, (self.E, self.F, self.Z))
-        step: Floats = E @ (numpy.array(point[:-1]).reshape(Z.shape) - Z) @ F.T
-        return step
+    def _step(self, solution: Sequence[flint.arb]) -> Floats:
+        """E(Z − Z₀)Fᵀ: entries of Z are large where columns of E are small."""
+        E, F = (flint.arb_mat(matrix) for matrix in (self.E, self.F))
+        step = E * flint.arb_mat(self._differences(solution[:-1])) * F.transpose()
+        return BallMatrix(step).middles()
 
 
 def _basis(matrices: Sequence[flint.fmpq_mat]) -> flint.fmpq_mat:

@@ -68,9 +68,9 @@ def test_points_of_local_searches_solve_the_system_in_all_entries(seed: int) -> 
         point = [*(boundary.U + step).ravel().tolist(), float(multiplier)]
         for equation in system.equations:
             assert value_at(equation, point) == pytest.approx(0, abs=1e-6)
-        square = float(system.square([flint.arb(x) for x in point]).mid())
-        assert square == pytest.approx((step**2).sum())
-        assert system.step(point) == pytest.approx(step)
+        balls = [flint.arb(x) for x in point]
+        assert float(system.square(balls).mid()) == pytest.approx((step**2).sum())
+        assert system.step(balls) == pytest.approx(step)
     assert reached
 
 
