@@ -35,7 +35,7 @@ from m2bridge.decision_boundary.balls import (
 )
 from m2bridge.decision_boundary.boundary import Boundary, BoundaryProblem, Units, in_balls
 from m2bridge.decision_boundary.estimates import Away, Expansion, Multipliers
-from m2bridge.decision_boundary.search import corrected, nearest_found
+from m2bridge.decision_boundary.search import corrected, nearest_crossing, nearest_found
 from m2bridge.limits import check_deadline_in
 
 PART_OF_MULTIPLIER = 2e-4
@@ -154,15 +154,12 @@ class _Proof:
             lower, evidence = self._free_ball(numpy.inf)
             because = "no point of the boundary was found"
             return self._result(lower, None, None, because, evidence=evidence)
-        first_step = self.space @ reduced_step
-        step = self._refined(first_step, whole)
-        exact_step = in_balls(step, 0)
-        square = inner(exact_step, exact_step)
-        upper = self._change_of_sign(exact_step, square)
-        if upper is None:  # a point on a line through U is not critical, and is moved too far
-            step, exact_step = first_step, in_balls(first_step, 0)
+        for step in self._steps(self.space @ reduced_step, whole):
+            exact_step = in_balls(step, 0)
             square = inner(exact_step, exact_step)
             upper = self._change_of_sign(exact_step, square)
+            if upper is not None:
+                break
         reduced_step = self.space.T @ step
         near = self._near(reduced_step)
         if upper is not None and near is not None:
@@ -173,6 +170,17 @@ class _Proof:
         lower, evidence = self._free_ball(float(numpy.linalg.norm(step)))
         because = "bounds by Theorem R4, 1"
         return self._result(lower, upper, step, because, evidence=evidence)
+
+    def _steps(self, step: Floats, whole: Boundary) -> Iterator[Floats]:
+        """A step that was found, with all digits; as it is, since a point on a line through U is
+        not critical, and is moved too far; and one behind which g has another sign, which is not so
+        where g is a square.
+        """
+        yield self._refined(step, whole)
+        yield step
+        crossing = nearest_crossing(self.floats)
+        if crossing is not None:
+            yield self.space @ crossing
 
     def _refined(self, step: Floats, whole: Boundary) -> Floats:
         """A step that is corrected by values of g with all digits."""

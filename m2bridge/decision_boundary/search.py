@@ -21,6 +21,8 @@ WHOLE_STEPS, STEPS = 60, 400
 """The number of steps in all, of which in every other search the first are whole."""
 SPREADS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """How far from U searches start, in parts of the size of U, or of 1."""
+BEHIND = 1 + 1e-6
+"""Where a step to the boundary is continued, to see the sign of g."""
 LARGEST = 1e8
 """Searches that go farther away have failed; the distance is about 1 in the units of a problem."""
 
@@ -41,6 +43,17 @@ def nearest_found(boundary: Boundary) -> Floats | None:
         reached = list(_on_lines(boundary, most))
     lengths = [float(numpy.linalg.norm(step)) for step in reached]
     return reached[int(numpy.argmin(lengths))] if reached else None
+
+
+def nearest_crossing(boundary: Boundary) -> Floats | None:
+    """The shortest step to the boundary on some lines through U behind which g has another sign."""
+    value = boundary.value(boundary.U)
+    crossings = [
+        step
+        for step in _on_lines(boundary, STARTS[1])
+        if boundary.value(boundary.U + BEHIND * step) * value < 0
+    ]
+    return min(crossings, key=lambda step: float(numpy.linalg.norm(step)), default=None)
 
 
 def _starts(boundary: Boundary, number: int) -> Iterator[Floats]:
@@ -84,9 +97,7 @@ def corrected(step: Floats, value: float, gradient: Floats) -> Floats | None:
 
 
 def _on_lines(boundary: Boundary, number: int) -> Iterator[Floats]:
-    """The shortest step to the boundary on each of some random lines through U, where g is a cubic
-    polynomial.
-    """
+    """The steps to the boundary on some random lines through U, where g is a cubic polynomial."""
     random = numpy.random.default_rng(1)
     places = numpy.array([-1.0, 0.0, 1.0, 2.0])
     for _ in check_deadline_in(range(number)):
@@ -94,5 +105,5 @@ def _on_lines(boundary: Boundary, number: int) -> Iterator[Floats]:
         values = [boundary.value(boundary.U + place * direction) for place in places]
         roots = numpy.roots(numpy.polyfit(places, values, 3))
         real = [root.real for root in roots if abs(root.imag) < 1e-9 * abs(root)]
-        if real:
-            yield min(real, key=abs) * direction
+        for place in real:
+            yield place * direction

@@ -35,6 +35,18 @@ def test_a_step_that_is_not_critical_is_kept() -> None:
     assert 0 < found.distance[0] < found.distance[1] < 10 * numpy.linalg.norm(rows[0])
 
 
+def test_a_factor_of_g_that_is_a_square() -> None:
+    """g = (2y − x)² (3x − y) at (3, 2), by two heads: its sign changes on the line that is farther."""
+    head = {"K": [[-1.0, 2.0]], "V": [[-1.0, 2.0]]}
+    layer = {name: numpy.array([matrix, matrix]) for name, matrix in head.items()}
+    layer |= {"Q": numpy.array([[[1.0, -1.0]], [[2.0, 0.0]]]), "w": [1], "X": [[3.0], [2.0]]}
+    found = robustness(layer)
+    assert found.distance is not None
+    low, high = found.distance
+    assert 0 < low <= 1 / numpy.sqrt(5)
+    assert 7 / numpy.sqrt(10) <= high < 2 * 7 / numpy.sqrt(10)
+
+
 @pytest.mark.parametrize("name", ["K", "Q", "V", "R", "X"])
 @pytest.mark.parametrize("entry", [float("nan"), float("inf"), -float("inf")])
 def test_numbers_that_are_not_finite_are_refused(name: str, entry: float) -> None:
