@@ -66,8 +66,8 @@ def nearest_of_cone(problem: BoundaryProblem, units: Units) -> AllCriticalPoints
 
 
 def _step_to_quadric(U: Floats, beta: Floats, K: Floats) -> Floats:
-    """The step to the nearest point X with |Xᵀ(β̂ + K̂)| = |Xᵀ(β̂ − K̂)|, as β̂ + K̂ and β̂ − K̂ are
-    orthogonal: both columns keep their directions, and get the same length.
+    """The step to the nearest point X with |Xᵀ(β̂ + K̂)| = |Xᵀ(β̂ − K̂)|, where β̂ + K̂ and
+    β̂ − K̂ are orthogonal: both columns keep their directions, and get the same length.
     """
     beta, K = beta / numpy.linalg.norm(beta), K / numpy.linalg.norm(K)
     vectors = [beta + K, beta - K]

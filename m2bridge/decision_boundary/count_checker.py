@@ -236,9 +236,13 @@ class _Boundary:
         d, t, r = sizes.d, sizes.t, sizes.r
         rows = drawn.matrix(r, t)
         zero = drawn.constant(0)
-        S = drawn.matrix(d, r).times(rows, 1) if sizes.skip else _Matrix([[zero] * t] * d)
-        A = drawn.matrix(d, sizes.a).times(drawn.matrix(sizes.a, d), 1)
-        return cls(A, drawn.matrix(d, r).times(rows, 1), S, zero)
+        S = _Matrix([[zero] * t] * d)
+        if sizes.skip:
+            S = drawn.matrix(d, r).times(rows, 1)
+        left, right = drawn.matrix(d, sizes.a), drawn.matrix(sizes.a, d)
+        A = left.times(right, 1)
+        B = drawn.matrix(d, r).times(rows, 1)
+        return cls(A, B, S, zero)
 
     def value(self, X: _Matrix, order: int) -> Series:
         """g(X)."""
@@ -256,10 +260,15 @@ class _Boundary:
 
     def _bilinear(self, X: _Matrix, Y: _Matrix, order: int) -> _Matrix:
         """B Xᵀ Aᵀ Y + A X Bᵀ Y + Aᵀ X Yᵀ B."""
-        AX, AtX = self.A.times(X, order), self.A.T.times(X, order)
-        first = self.B.times(AX.T.times(Y, order), order)
-        second = AX.times(self.B.T.times(Y, order), order)
-        return first + second + AtX.times(Y.T.times(self.B, order), order)
+        B = self.B
+        AX = self.A.times(X, order)
+        AtX = self.A.T.times(X, order)
+        on_AX = AX.T.times(Y, order)
+        on_B = B.T.times(Y, order)
+        first = B.times(on_AX, order)
+        second = AX.times(on_B, order)
+        third = AtX.times(Y.T.times(B, order), order)
+        return first + second + third
 
 
 def _on_components(boundary: _Boundary, sizes: _Sizes, drawn: _Draws) -> list[_Matrix]:

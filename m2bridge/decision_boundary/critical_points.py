@@ -274,7 +274,8 @@ class CriticalEquations:
         along += 2 * s.c * (on_beta * h + on_w * f)
         rest = s.bb * self.wCw + self.ww * self.bCb
         rest += 2 * self.p * self.wCb
-        return Solution(self.x, m, nu, f, h, D, along / s.c + rest / (D * D))
+        square = along / s.c + rest / (D * D)
+        return Solution(x=self.x, m=m, nu=nu, f=f, h=h, D=D, square=square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +291,8 @@ class Solution:
     square: flint.arb
 
     def step(self, boundary: OneReadout, U: Floats) -> Floats:
-        """X − U = β(wᵀX) + w(βᵀX) + vγᵀ, v = νQᵀ + ω/m, in floats, with Xᵀβ = fγ/c + W₀ᵀβ̃/D, and so
-        for w.
+        """X − U = β(wᵀX) + w(βᵀX) + vγᵀ, v = νQᵀ + ω/m, in floats, with Xᵀβ = fγ/c + W₀ᵀβ̃/D and
+        the same for w.
         """
         columns = (boundary.K, boundary.Q, boundary.beta, boundary.gamma, boundary.omega)
         K, Q, beta, gamma, omega = map(rounded, columns)

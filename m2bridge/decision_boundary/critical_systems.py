@@ -13,11 +13,11 @@ X − U = λ∇g(X). There are two systems over the rational numbers:
 
       G(Z − Z₀)H = λ ∂g/∂Z,   g = Σ_h tr(B'ᵀ Z H Zᵀ A' Z) + b = 0.
 
-*When nothing is lost.* A critical point with D = 0 has W₀ᵀβ̃ = 0 and β̃ = c₀β + Kᵀ(c₁, …, c_a), where
-c₀ = 1 − p and c_i = |β|²x_i; so |β|²c₀ + (Kβ)·(c₁, …, c_a) = |β|². There is none if no such c is in
-the kernel of the form of C on β and the columns of Kᵀ, or one is and D ≠ 0 there. Else the second
-system serves: for every U it has a nearest point, and all critical points if it leaves out no
-direction of ℝᵗ.
+*When nothing is lost.* A critical point with D = 0 has W₀ᵀβ̃ = 0 and β̃ = c₀β + Kᵀ(c₁, …, c_a),
+where c₀ = 1 − p and c_i = |β|²x_i; so |β|²c₀ + (Kβ)·(c₁, …, c_a) = |β|². There is none if no such
+c is in the kernel of the form of C on β and the columns of Kᵀ, or one is and D ≠ 0 there. Else the
+second system serves: for every U it has a nearest point, and all critical points if it leaves out
+no direction of ℝᵗ.
 
 *What is trusted*: msolve, which finds the solutions and writes no certificate. Each of its boxes is
 put into the equations, and the distance is compared with the bounds of Theorem R4.
@@ -331,9 +331,12 @@ class _Forms:
         with_beta = sum(self.columns_and_Q[0, i] * nu[i] for i in numbers)
         with_w = sum(self.w_on_Q[i] * nu[i] for i in numbers)
         with_nu = sum(self.QQ[i, j] * nu[i] * nu[j] for i in numbers for j in numbers)
-        along = self.bb * h * h + self.ww * f * f + 2 * self.p * h * f
-        along += c * c * with_nu + 2 * c * (with_beta * h + with_w * f)
-        rest = self.bb * self.wCw + self.ww * self.bCb + 2 * self.p * self.wCb
+        along = self.bb * h * h + self.ww * f * f
+        along += 2 * self.p * h * f
+        along += c * c * with_nu
+        along += 2 * c * (with_beta * h + with_w * f)
+        rest = self.bb * self.wCw + self.ww * self.bCb
+        rest += 2 * self.p * self.wCb
         return along / c + rest * self.e * self.e
 
 

@@ -170,8 +170,8 @@ class _Equations:
     def both_if_D_is_0(self) -> tuple[InM, InM]:
         """For one token: the second and the third equation, for D = 0.
 
-        With v = (nα + ω)/m, β̃·(u + cv) = 0 gives n, and the first equation f = β·y. Then h = w·y is
-        known, and y = u + cv + βh + wf. All is multiplied by powers of m and of A = β̃·α.
+        With v = (nα + ω)/m, β̃·(u + cv) = 0 gives n, and the first equation f = β·y. Then h = w·y
+        is known, and y = u + cv + βh + wf. All is multiplied by powers of m and of A = β̃·α.
         """
         old, s, x = self.old, self.products, self.x
         A, bb, c = old.bq, s.bb, s.c

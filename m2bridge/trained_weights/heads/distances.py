@@ -439,7 +439,9 @@ def acting_ranks(heads: Iterable[HeadWeights], letters: str = "AV") -> list[Acti
             rank = head.rank_within(letter, ONE_PERCENT)
             if letter in letters and rank is not None and rank < most:
                 distance = _distance_to_rank(head.numerical.numbers_of(letter).distances, rank)
-                acting.append(ActingRank(head, letter, rank, most, distance))
+                acting.append(
+                    ActingRank(head=head, letter=letter, rank=rank, most=most, distance=distance)
+                )
     return sorted(acting, key=lambda one: (one.rank / one.most, one.error))
 
 
