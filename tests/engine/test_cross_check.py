@@ -186,7 +186,7 @@ def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
     ]:
         with pytest.raises(ContradictionError, match=said):
             check_agreement(facts, 13, model)
-    with pytest.raises(ContradictionError, match="not that of the source"):
+    with pytest.raises(ContradictionError, match="not the dimension of the source"):
         check_agreement(seen.orbits, 12, model)
     with pytest.raises(ContradictionError, match="the lower bound 20 exceeds the upper bound 15"):
         Bounds(singular.tangent_lower, 15)  # more tangent vectors than equations allow
