@@ -46,6 +46,11 @@ MOST_ENTRIES_OF_A = 20_000
 MOST_EXPONENT = 1024
 """The largest exponent of a float."""
 
+MOST_BITS_BETWEEN_SIZES = 128
+"""The largest number of the equations is at most 2 to this power times the smallest that is not
+zero: else roots nearly coincide, and FLINT, which cannot be interrupted, takes minutes or longer.
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllCriticalPoints:
@@ -92,6 +97,12 @@ class OneReadout:
         transposed = self.integers.transpose()
         on_beta, on_K = (times(transposed, column * self.unit) for column in (self.beta, self.K))
         return [*of_u, *on_beta.entries(), *on_K.entries()]
+
+    def has_similar_sizes(self) -> bool:
+        """Whether the numbers of the equations are of sizes for which roots are isolated."""
+        numbers = [*self.constants(), scalar(self.omega, self.omega), *self.linear_forms()]
+        sizes = [int(x.p).bit_length() - int(x.q).bit_length() for x in numbers if x != 0]
+        return max(sizes) - min(sizes) <= MOST_BITS_BETWEEN_SIZES
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +334,7 @@ def all_critical_points(problem: BoundaryProblem, units: Units) -> AllCriticalPo
     if problem.skip or problem.bias == 0:
         return None
     boundary = rank_one_boundary(problem, units)
-    if boundary is None:
+    if boundary is None or not boundary.has_similar_sizes():
         return None
     products = ScalarProducts.of(boundary.constants(), boundary.linear_forms())
     S = polynomial_of_points(products, one_token=problem.U.shape[1] == 1)

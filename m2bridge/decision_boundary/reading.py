@@ -25,7 +25,7 @@ from m2bridge.decision_boundary.balls import Floats
 from m2bridge.decision_boundary.boundary import BoundaryProblem, GivenHead, rational
 from m2bridge.decision_boundary.options import BoundaryOptions, LayerSource, ScoresOver
 from m2bridge.errors import InvalidCaseError, TooLargeError, check_choice, check_flag, check_kind
-from m2bridge.results.sheet import enumeration, printable, visible
+from m2bridge.results.sheet import enumeration, plural, printable, visible
 from m2bridge.trained_weights.checkpoints.accounting import StoredOptions, array_uses
 from m2bridge.trained_weights.checkpoints.architecture import (
     configuration,
@@ -83,7 +83,11 @@ class ReadLayer:
         d_out = len(self.heads[0].O)
         a, width = self.heads[0].K.shape
         if width != d:
-            raise InvalidCaseError("X", f"has {d} rows, but the layer takes {width}")
+            raise InvalidCaseError(
+                "source",
+                f"X has {plural(d, 'row')}, but the layer accepts tokens with {width}: X is d × t,"
+                " a column for each token",
+            )
         if self.skip and d != d_out:
             raise InvalidCaseError("skip", f"needs as many outputs as inputs, not {d_out} and {d}")
         W, C, row_space, readout_over = _readout(self.arrays, self.pool, d_out, t)
@@ -269,7 +273,9 @@ def _floats(part: Tensor, entries: Any) -> Floats:
     except OverflowError:
         are_equal = False
     if not are_equal:
-        raise InvalidCaseError("source", f"{part.quoted} has entries that no float is equal to")
+        raise InvalidCaseError(
+            "source", f"{part.quoted} has entries that no float is equal to: round them first"
+        )
     return floats
 
 
@@ -294,11 +300,14 @@ def array_of_shape(name: str, arrays: Mapping[str, Floats], *axes: int) -> Float
     if name not in arrays:
         there = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError(
-            "source", f"an array {name} is missing, here and in the input; there are: {there}"
+            "source", f"an array {name} is missing, also in the input; there are: {there}"
         )
     array = arrays[name]
     if array.ndim not in axes or not array.size:
-        raise InvalidCaseError("source", f"{name} has the shape {array.shape}")
+        size = " × ".join(map(str, array.shape)) or "of a number"
+        raise InvalidCaseError(
+            "source", f"{name} has the shape {size}; X is d × t, R is d' × t, and w has d' entries"
+        )
     return array
 
 
@@ -320,11 +329,13 @@ def _readout(
             raise InvalidCaseError("pool", "is for a readout w; R has a column for each token")
         R = array_of_shape("R", arrays, 2)
         if R.shape != (d_out, t):
-            raise InvalidCaseError("source", f"R is {R.shape}, not {d_out} × {t}")
+            raise InvalidCaseError("source", f"R is {len(R)} × {len(R.T)}, not {d_out} × {t}")
         return R, numpy.eye(t), _row_space(R), 1
     w = array_of_shape("w", arrays, 1, 2).reshape(-1, 1)
     if len(w) != d_out:
-        raise InvalidCaseError("source", f"w has {len(w)} entries, and the layer {d_out} outputs")
+        raise InvalidCaseError(
+            "source", f"w has the length {len(w)}, and the layer {plural(d_out, 'output')}"
+        )
     column, over = pooled_column(pool or "mean", t)
     return w, column, column, over
 

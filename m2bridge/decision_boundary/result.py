@@ -139,10 +139,10 @@ class Robustness(Result):
         return [("critical points", f"{complex_ones}{self.real_critical_points} real")]
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers for ``json.dumps``; ∞ is ``None``."""
+        """The numbers for ``json.dumps``; ∞ and −∞ are ``None``."""
         distance = None if self.distance is None else [_number(x) for x in self.distance]
         return result_json(self.case, "RR", None, self.seconds) | {
-            "value": list(self.value),
+            "value": [_number(x) for x in self.value],
             "sign": self.sign,
             "distance": [None, None] if distance is None else distance,
             "is_proved": self.is_proved,
@@ -187,10 +187,12 @@ def interval_text(interval: FloatInterval) -> str:
     """An interval in as many digits as it proves; its ends, where these are few."""
     low, high = interval
     below = Context(prec=FEW_DIGITS, rounding=ROUND_FLOOR).create_decimal(low)
+    above = Context(prec=FEW_DIGITS, rounding=ROUND_CEILING).create_decimal(high)
     if not isfinite(high):
         return f"at least {below.normalize()}"
+    if not isfinite(low):
+        return f"at most {above.normalize()}"
     if high - low > 10**-FEW_DIGITS * max(abs(low), abs(high)):
-        above = Context(prec=FEW_DIGITS, rounding=ROUND_CEILING).create_decimal(high)
         return f"between {below} and {above}"
     return digits_text((Fraction(low), Fraction(high)), MAX_DIGITS)
 
@@ -311,7 +313,8 @@ def robustness(
 def robustness_of(problem: BoundaryProblem) -> Robustness:
     """The distance of the input of a problem."""
     with limited(None) as running:
-        with working_precision(PRECISION):
+        # Searches in floats leave the range of floats; what is proved is proved in balls.
+        with working_precision(PRECISION), numpy.errstate(all="ignore"):
             answer = _answer(problem)
         return Robustness(**answer, sizes=problem.sizes, seconds=running.seconds)
 

@@ -60,7 +60,9 @@ def all_points_with_skip(problem: BoundaryProblem, units: Units) -> AllCriticalP
     connection, if none of its singular points can be nearest.
     """
     boundary = rank_one_boundary(problem, units) if problem.skip else None
-    if boundary is None or _rank(boundary.beta, boundary.K, boundary.Q) == 1:
+    if boundary is None or not boundary.has_similar_sizes():
+        return None
+    if _rank(boundary.beta, boundary.K, boundary.Q) == 1:
         return None
     if _rank(boundary.Q, boundary.omega) == 1:
         return None

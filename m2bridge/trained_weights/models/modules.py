@@ -135,12 +135,12 @@ class ModuleTree:
             raise not_known(
                 path,
                 module,
-                "has no matrix of its own, as pruning, weight_norm and parametrizations have it:"
-                " remove them first, as torch.nn.utils.parametrize.remove_parametrizations does",
+                "has no matrix of its own, as pruning, weight_norm and parametrizations have it",
+                "remove them first, as torch.nn.utils.parametrize.remove_parametrizations does",
             )
         is_in_out = _LINEAR.get(computing_class(module))
         if is_in_out is None:
-            raise not_known(path, module, "is no linear layer that is understood")
+            raise not_known(path, module, "is not a linear layer that is understood")
         weight = self.tensors[f"{path}.weight"]
         for wrapper in reversed(around):
             if is_adapter(wrapper):
@@ -155,10 +155,11 @@ def _is_of_bridge(module: Any) -> bool:
     return classes_of(module)[0].startswith("transformer_lens.model_bridge.")
 
 
-def not_known(path: str, module: Any, reason: str) -> InvalidCaseError:
+def not_known(path: str, module: Any, reason: str, advice: str = "") -> InvalidCaseError:
     """Return the error about a module: its path, its class, the reason, and what to do next."""
+    next_steps = f"{advice}; or {ADVICE}" if advice else ADVICE
     named = f"'{path:.120}' ({class_name(module):.60})" if path else f"{class_name(module):.60}"
-    return InvalidCaseError("weights", f"{named} {reason}; or {ADVICE}")
+    return InvalidCaseError("weights", f"{named} {reason}: {next_steps}")
 
 
 def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:

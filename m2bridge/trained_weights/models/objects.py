@@ -112,8 +112,8 @@ def _unwrapped(source: Any) -> Any:
                 raise not_known(
                     "",
                     source,
-                    f"has adapters of the kind {', '.join(sorted(kinds)):.60}: LoRA is"
-                    " read; merge them first (merge_and_unload)",
+                    f"has adapters of the kind {', '.join(sorted(kinds)):.60}, not only of LoRA",
+                    "merge them first (merge_and_unload)",
                 )
             source = source.base_model.model
             continue
@@ -141,11 +141,11 @@ def _read(source: Any, options: StoredOptions) -> tuple[ModuleTree, ReadModel]:
         return tree, read_torch(tree)
     if is_of(source, "transformers.models"):
         return tree, read_part(tree)
-    raise not_known("", source, f"is no model that is known{_known_inside(tree)}")
+    raise not_known("", source, "is not a model that is known", _known_inside(tree))
 
 
 def _known_inside(tree: ModuleTree) -> str:
-    """Return as a clause which modules in a module are known, so that one of them can be given."""
+    """Return the advice to give one of the modules in a module that are known, if there are any."""
     known: list[tuple[str, str]] = []
     for path, (*_, module) in tree.chains.items():
         is_inside = any(path.startswith(f"{other}.") for other, _ in known)
@@ -155,7 +155,7 @@ def _known_inside(tree: ModuleTree) -> str:
     if not known:
         return ""
     first = ", ".join(f"'.{path:.80}' ({name:.60})" for path, name in known[:3])
-    return f": give one of the modules inside it, {first}"
+    return f"give one of the modules inside it, {first}"
 
 
 def _without_ignored(

@@ -82,10 +82,10 @@ def _paths_of_layers(tree: ModuleTree) -> Iterator[str]:
         if stack.rpartition(".")[2] != "layers" or not number.isdecimal():
             continue
         if computing_class(chain[-1]) not in _LAYERS:
-            raise not_known(path, chain[-1], "is no layer of PyTorch")
+            raise not_known(path, chain[-1], "is not a layer of PyTorch")
         around = tree.module(stack.rpartition(".")[0])
         if computing_class(around) not in _STACKS:
-            raise not_known(stack, around, "is no stack of PyTorch")
+            raise not_known(stack, around, "is not a stack of PyTorch")
         yield path
 
 
@@ -99,7 +99,7 @@ def _layer(tree: ModuleTree, path: str, *, norm_first: bool) -> LayerTensors:
     prefix = f"{path}." if path else ""
     norm = tree.module(f"{prefix}norm1")
     if computing_class(norm) != _LAYER_NORM:
-        raise not_known(f"{prefix}norm1", norm, "is no LayerNorm of PyTorch")
+        raise not_known(f"{prefix}norm1", norm, "is not a LayerNorm of PyTorch")
     gamma = tree.tensors.get(f"{prefix}norm1.weight")
     if gamma is None:
         raise not_known(f"{prefix}norm1", norm, "has no factors γ")
@@ -117,7 +117,7 @@ def _attention(tree: ModuleTree, path: str, *, norm: NormTensors | None) -> Laye
     module = tree.module(path)
     prefix = f"{path}." if path else ""
     if computing_class(module) != ATTENTION:
-        raise not_known(path, module, "is no nn.MultiheadAttention whose function is known")
+        raise not_known(path, module, "is not an nn.MultiheadAttention whose function is known")
     if module.bias_k is not None or module.bias_v is not None or module.add_zero_attn:
         raise not_known(path, module, "has a further key and value (bias_k or add_zero_attn)")
     stacked = tree.tensors.get(f"{prefix}in_proj_weight")
@@ -126,7 +126,7 @@ def _attention(tree: ModuleTree, path: str, *, norm: NormTensors | None) -> Laye
             path,
             module,
             f"has keys of {module.kdim} and values of {module.vdim} entries, and queries of"
-            f" {module.embed_dim}: these are other tokens, and no self-attention",
+            f" {module.embed_dim}, so that it is not self-attention",
         )
     output = tree.linear(f"{prefix}out_proj")
     biases = {}

@@ -129,7 +129,7 @@ def _hooked_layer(tree: ModuleTree, path: str, architecture: Architecture) -> La
     """Return the layer of a block of a ``HookedTransformer``."""
     attention = tree.module(f"{path}.attn")
     if computing_class(attention) not in _ATTENTIONS:
-        raise not_known(f"{path}.attn", attention, "is no attention of TransformerLens itself")
+        raise not_known(f"{path}.attn", attention, "is not an attention of TransformerLens")
     parts: dict[str, Tensor] = {}
     biases: dict[str, Tensor] = {}
     for letter in "QKVO":
@@ -165,7 +165,7 @@ def read_bridge(bridge: Any) -> tuple[ModuleTree, ReadModel]:
     if _NATIVE in classes_of(model):
         return tree, _read_native(tree, bridge)
     if PRETRAINED not in classes_of(model):
-        raise not_known("", model, "is in the bridge, and is no model of transformers")
+        raise not_known("", model, "is in the bridge, and is not a model of transformers")
     found = read_transformers(tree)
     layers = tuple(_bridge_layer(tree, layer) for layer in found.layers)
     description = replace(
@@ -186,7 +186,7 @@ def _read_native(tree: ModuleTree, bridge: Any) -> ReadModel:
         path = f"layers.{number}"
         attention = tree.module(f"{path}.attn")
         if computing_class(attention) != _NATIVE_ATTENTION:
-            raise not_known(f"{path}.attn", attention, "is no attention of TransformerLens itself")
+            raise not_known(f"{path}.attn", attention, "is not an attention of TransformerLens")
         linear = {letter: tree.linear(f"{path}.attn.{letter.lower()}") for letter in "QKVO"}
         norm = None
         if architecture.norm is not None and architecture.norm_has_arrays:

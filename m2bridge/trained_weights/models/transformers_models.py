@@ -87,8 +87,8 @@ def read_part(tree: ModuleTree) -> ReadModel:
         raise not_known(
             "",
             part,
-            "is a part of a model of transformers: give a block, or the model, and leave out layers"
-            " by ignore",
+            "is a part of a model of transformers that is not known",
+            "give a block, or the model, and leave out layers by ignore",
         )
     return read_transformers(tree, configs[0])
 
@@ -173,8 +173,8 @@ def _check_is_of_the_library(tree: ModuleTree, path: str) -> None:
         raise not_known(
             place,
             module,
-            "is not of transformers itself, and what it computes is not known: give the model of"
-            " transformers inside it, if there is one",
+            "is not of transformers itself, and what it computes is not known",
+            "give the model of transformers inside it, if there is one",
         )
 
 
@@ -276,7 +276,7 @@ def _with_norm(
         raise not_known(
             path,
             tree.module(path),
-            f"is no norm of the kind that {architecture.name} has ({architecture.norm})",
+            f"is not a norm of the kind that {architecture.name} has ({architecture.norm})",
         )
     base = norm.in_model(architecture.norm, architecture.norm_place)
     return replace(

@@ -153,6 +153,21 @@ def test_lists_in_any_units(exponent: int) -> None:
     assert distances(scaled, 5.0 * size) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("skip", [False, True])
+def test_an_input_that_is_tiny_has_no_list(skip: bool) -> None:
+    """Roots nearly coincide then, and FLINT would not end. The distance differs from the distance of
+    the input 0 by 10⁻¹⁰⁰ at most.
+    """
+    layer = random_layer(numpy.random.default_rng(5), d=2, t=2, integers=False)
+    sizes = [
+        robustness(layer | {"X": size * layer["X"]}, bias=1.0, skip=skip).distance
+        for size in (0.0, 1e-100)
+    ]
+    assert sizes[0] is not None
+    assert sizes[1] is not None
+    assert max(low for low, _ in sizes) <= min(high for _, high in sizes)
+
+
 def test_a_far_boundary_is_proved_by_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where bounds prove a nearest point, the list has the same distance; where they do not, it
     decides.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import sys
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from math import sqrt
@@ -268,8 +270,11 @@ def test_heads_whose_products_cancel() -> None:
     [
         ({"W_in": [[1.0]]}, {}, "not in the layer here: 'W_in'"),
         ({"X": [[1.0, float("nan")]]}, {}, "not a finite number"),
-        ({"X": [[1.0]]}, {}, "has 1 rows"),
-        ({"w": [1.0]}, {}, "w has 1 entries"),
+        ({"X": [[1.0]]}, {}, "X has 1 row, but"),
+        ({"X": [1.0, 2.0]}, {}, "X has the shape 2; X is d × t"),
+        ({"X": 1.0}, {}, "X has the shape of a number"),
+        ({"w": numpy.zeros(0)}, {}, "w has the shape 0"),
+        ({"w": [1.0]}, {}, "w has the length 1, and the layer 3 outputs"),
         ({"R": [[1.0]]}, {}, "one readout"),
         ({"bq": [0.0]}, {}, "norms, biases, positions"),
         ({}, {"skip": True, "bias": 1.0}, "as many outputs as inputs"),
@@ -357,3 +362,21 @@ def test_the_example_is_what_its_program_writes(
     written = numpy.load(tmp_path / "written.npz")
     assert set(kept) == set(written)
     assert all((kept[name] == written[name]).all() for name in kept)
+
+
+def test_values_beyond_floats() -> None:
+    """g(x) = x³ at ±10²⁰⁰ is no float, and the distance to 0 is 10²⁰⁰."""
+    for sign, words in ((1, "at least 1.79769E+308"), (-1, "at most -1.79769E+308")):
+        found = robustness({"A": [[1.0]], "V": [[1.0]], "w": [1.0], "X": [[sign * 1e200]]})
+        assert found.sign == sign
+        assert found.distance == pytest.approx((1e200, 1e200), rel=1e-12)
+        assert f"{words}, " in str(found.to_sheet().blocks[0])
+        json.loads(json.dumps(found.to_json(), allow_nan=False))
+
+
+def test_no_warning_reaches_the_reader() -> None:
+    """Searches from an input this small leave the range of floats."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        layer = {"K": [[1.0, 0.5]], "Q": [[1.0, 2.0]], "V": [[1.0, 1.0]], "w": [1.0]}
+        assert robustness(layer | {"X": [[1e-60], [1e-61]]}, bias=1.0).sign == 1

@@ -186,7 +186,7 @@ def test_the_input_may_be_in_a_second_file(tmp_path: Path) -> None:
         source = weights if not first else checkpoint() | first
         assert same(robustness(source, input=tmp_path / "input.npz", bias=20.0, heads=2), expected)
         assert same(robustness(source, input=second, bias=20.0, heads=2), expected)
-    with pytest.raises(InvalidCaseError, match="X is missing, here and in the input"):
+    with pytest.raises(InvalidCaseError, match="X is missing, also in the input"):
         robustness(weights, heads=2)
     with pytest.raises(InvalidCaseError, match="has 'K'; the arrays of an input are X, R and w"):
         robustness(weights, heads=2, input=PLAIN)

@@ -222,7 +222,7 @@ def test_a_model_around_the_model_is_looked_through() -> None:
 def test_an_unknown_module_names_the_known_ones_inside() -> None:
     model = module("notebook:Model()", {}, {"encoder": Recording("encoder").model})
     message = (
-        r"Model is no model that is known: give one of the modules inside it, '\.encoder'"
+        r"Model is not a model that is known: give one of the modules inside it, '\.encoder'"
         r" \(TransformerEncoder\); or give its matrices as arrays K, Q, V and O"
     )
     with pytest.raises(InvalidCaseError, match=message):
@@ -232,8 +232,8 @@ def test_an_unknown_module_names_the_known_ones_inside() -> None:
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        (f"notebook:Mine() {ATTENTION}", "Mine is no model that is known"),
-        ("notebook:Linear()", "Linear is no model that is known"),
+        (f"notebook:Mine() {ATTENTION}", "Mine is not a model that is known"),
+        ("notebook:Linear()", r"Linear is not a model that is known: give its matrices as arrays"),
     ],
 )
 def test_a_subclass_with_a_forward_of_its_own_is_not_known(classes: str, message: str) -> None:
@@ -261,7 +261,7 @@ def test_attention_to_tokens_of_other_widths_is_refused() -> None:
     del model._arrays["in_proj_weight"]
     model.kdim = model.vdim = 4
     with pytest.raises(
-        InvalidCaseError, match=r"MultiheadAttention has keys of 4 .* no self-atten"
+        InvalidCaseError, match=r"MultiheadAttention has keys of 4 .* not self-attention"
     ):
         read(model)
 
@@ -270,7 +270,7 @@ def test_a_stack_of_another_class_inside_a_transformer_is_refused() -> None:
     encoder = Recording("encoder").model
     own = module("notebook:Loop()", {}, dict(encoder._children))
     name = "torch.nn.modules.transformer:Transformer()"
-    with pytest.raises(InvalidCaseError, match=r"Loop\) is no stack of PyTorch"):
+    with pytest.raises(InvalidCaseError, match=r"Loop\) is not a stack of PyTorch"):
         read(module(name, {}, {"encoder": own}))
     found = read(module(name, {}, {"encoder": encoder})).found
     assert [layer.name for layer in found.layers] == [
@@ -375,7 +375,7 @@ def test_a_norm_of_another_class_is_refused() -> None:
     block = recording.model.model.layers._children["0"]
     gamma = block.input_layernorm._arrays
     for name, message in (
-        ("transformers.models.gemma.modeling_gemma:GemmaRMSNorm", "no norm of the kind"),
+        ("transformers.models.gemma.modeling_gemma:GemmaRMSNorm", "not a norm of the kind"),
         ("transformers.models.llama.modeling_llama:Odd", "not known"),
         ("notebook:MyRMSNorm", "not known"),
     ):
@@ -517,7 +517,7 @@ class TestBridge:
     def test_a_model_of_another_library_inside_is_refused(self) -> None:
         bridge = self.bridge(Recording("llama"))
         bridge.original_model = module("notebook:Model()", {}, {})
-        with pytest.raises(InvalidCaseError, match="no model of transformers"):
+        with pytest.raises(InvalidCaseError, match="is not a model of transformers"):
             read(bridge)
 
 
