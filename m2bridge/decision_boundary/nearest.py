@@ -35,7 +35,13 @@ from m2bridge.decision_boundary.balls import (
 )
 from m2bridge.decision_boundary.boundary import Boundary, BoundaryProblem, Units, in_balls
 from m2bridge.decision_boundary.estimates import Away, Expansion, Multipliers
-from m2bridge.decision_boundary.search import corrected, nearest_crossing, nearest_found
+from m2bridge.decision_boundary.search import (
+    SHORTER,
+    corrected,
+    nearest_crossing,
+    nearest_found,
+    shorter_than,
+)
 from m2bridge.limits import check_deadline_in
 
 PART_OF_MULTIPLIER = 2e-4
@@ -167,6 +173,10 @@ class _Proof:
             if bound is not None:
                 because = "Theorem R4, 2" if near.part >= 2 else "Theorem R4, 2 and 3"
                 return self._result(bound[0], upper, step, because, evidence=bound[1])
+        if known_step is None:
+            shorter = shorter_than(self.floats, float(numpy.linalg.norm(step)))
+            if shorter is not None:
+                return self.enclosure(whole, self.space @ shorter)
         lower, evidence = self._free_ball(float(numpy.linalg.norm(step)))
         because = "bounds by Theorem R4, 1"
         return self._result(lower, upper, step, because, evidence=evidence)
@@ -188,6 +198,9 @@ class _Proof:
             value = float(self.balls.value(self.balls.U + in_balls(step, 0)).mid())
             better = corrected(step, value, whole.gradient(whole.U + step))
             if better is None or not numpy.isfinite(better).all():
+                break
+            # where the boundary is curved, a step that is not quite critical is led away
+            if numpy.linalg.norm(better) * SHORTER > numpy.linalg.norm(step):
                 break
             step = better
         return step

@@ -23,6 +23,14 @@ SPREADS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """How far from U searches start, in parts of the size of U, or of 1."""
 BEHIND = 1 + 1e-6
 """Where a step to the boundary is continued, to see the sign of g."""
+MOST_TURNED = 20
+"""The number of points on lines that are turned."""
+MOST_ENTRIES_ON_LINES = 40
+"""Up to this number of entries lines through U are tried where searches prove no nearest point."""
+PARTS_OF_TURNS = tuple(0.5**k for k in range(10))
+"""The parts of the way to the hyperplane that are tried."""
+SHORTER = 1 - 1e-6
+"""A step that is not shorter by this factor is taken for the same."""
 LARGEST = 1e8
 """Searches that go farther away have failed; the distance is about 1 in the units of a problem."""
 
@@ -54,6 +62,38 @@ def nearest_crossing(boundary: Boundary) -> Floats | None:
         if boundary.value(boundary.U + BEHIND * step) * value < 0
     ]
     return min(crossings, key=lambda step: float(numpy.linalg.norm(step)), default=None)
+
+
+def shorter_than(boundary: Boundary, length: float) -> Floats | None:
+    """A step to the boundary that is shorter than a length, from those on some lines through U that
+    are turned to the hyperplane of the first-order expansion as long as they become shorter.
+    """
+    if boundary.U.size > MOST_ENTRIES_ON_LINES:
+        return None
+    on_lines = sorted(_on_lines(boundary, STARTS[1]), key=numpy.linalg.norm)
+    steps = [_turned(boundary, step) for step in on_lines[:MOST_TURNED]]
+    shortest = min(steps, key=numpy.linalg.norm, default=None)
+    is_shorter = shortest is not None and numpy.linalg.norm(shortest) < SHORTER * length
+    return shortest if is_shorter else None
+
+
+def _turned(boundary: Boundary, step: Floats) -> Floats:
+    """The shortest step that turns of a step to the boundary lead to, each a shorter one."""
+    for _ in check_deadline_in(range(STEPS)):
+        X = boundary.U + step
+        better = corrected(step, boundary.value(X), boundary.gradient(X))
+        if better is None:
+            return step
+        length = numpy.linalg.norm(step)
+        for part in PARTS_OF_TURNS:
+            on_line = _on_line(boundary, step + part * (better - step))
+            turned = min(on_line, key=numpy.linalg.norm, default=step)
+            if numpy.linalg.norm(turned) < (1 - 1e-13) * length:
+                break
+        else:
+            return step
+        step = turned
+    return step
 
 
 def _starts(boundary: Boundary, number: int) -> Iterator[Floats]:
@@ -99,11 +139,17 @@ def corrected(step: Floats, value: float, gradient: Floats) -> Floats | None:
 def _on_lines(boundary: Boundary, number: int) -> Iterator[Floats]:
     """The steps to the boundary on some random lines through U, where g is a cubic polynomial."""
     random = numpy.random.default_rng(1)
-    places = numpy.array([-1.0, 0.0, 1.0, 2.0])
     for _ in check_deadline_in(range(number)):
-        direction = random.normal(size=boundary.U.shape)
-        values = [boundary.value(boundary.U + place * direction) for place in places]
-        roots = numpy.roots(numpy.polyfit(places, values, 3))
-        real = [root.real for root in roots if abs(root.imag) < 1e-9 * abs(root)]
-        for place in real:
-            yield place * direction
+        yield from _on_line(boundary, random.normal(size=boundary.U.shape))
+
+
+def _on_line(boundary: Boundary, direction: Floats) -> Iterator[Floats]:
+    """The steps to the boundary on a line through U."""
+    places = numpy.array([-1.0, 0.0, 1.0, 2.0])
+    values = [boundary.value(boundary.U + place * direction) for place in places]
+    if not numpy.isfinite(values).all():
+        return
+    roots = numpy.roots(numpy.polyfit(places, values, 3))
+    for root in roots:
+        if abs(root.imag) < 1e-9 * abs(root):
+            yield root.real * direction

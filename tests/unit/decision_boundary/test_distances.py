@@ -380,3 +380,22 @@ def test_no_warning_reaches_the_reader() -> None:
         warnings.simplefilter("error")
         layer = {"K": [[1.0, 0.5]], "Q": [[1.0, 2.0]], "V": [[1.0, 1.0]], "w": [1.0]}
         assert robustness(layer | {"X": [[1e-60], [1e-61]]}, bias=1.0).sign == 1
+
+
+def test_the_upper_end_is_the_least_distance_in_a_plane() -> None:
+    """Searches by hyperplanes alone reach a point at the distance 3.10. On each ray from the input
+    g is a cubic polynomial, here of 360 rays.
+    """
+    K, Q, V, x, w, b = [-3, 3], [-1, 0], [[-2, 2], [-1, 0]], [3, 2], [3, 0], -9
+    layer = {"K": [K], "Q": [Q], "V": V, "w": w, "X": [[x[0]], [x[1]]]}
+    found = robustness(layer, bias=float(b), skip=True)
+    assert found.distance is not None
+    least = numpy.inf
+    for angle in numpy.arange(360) * numpy.pi / 180:
+        ray = (numpy.poly1d([numpy.cos(angle), x[0]]), numpy.poly1d([numpy.sin(angle), x[1]]))
+        scores = (K[0] * ray[0] + K[1] * ray[1]) * (Q[0] * ray[0] + Q[1] * ray[1])
+        values = [w[0] * V[0][column] + w[1] * V[1][column] for column in (0, 1)]
+        outputs = scores * (values[0] * ray[0] + values[1] * ray[1])
+        roots = (outputs + w[0] * ray[0] + w[1] * ray[1] + b).roots
+        least = min([least, *(root.real for root in roots if root.imag == 0 and root.real > 0)])
+    assert found.distance[1] == pytest.approx(least, rel=0.02)
