@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import isqrt
 from random import Random
 from typing import Any, NamedTuple
 
@@ -55,6 +56,9 @@ _MAX_LENGTHS = 2
 """How many numbers of orders are tried, each twice the one before it."""
 _MAX_PRIMES = 4096
 """How many primes are tried until roots exist, and are proved not to lie in the field."""
+
+MAX_NUMERATOR = 256
+"""The largest numerator of a root of ε that is taken for rational: 1 for ε = 10^−6 or 10^−12."""
 
 
 class _NoRootError(ArithmeticError):
@@ -102,7 +106,9 @@ class _Germ:
         return self._with_series(self.series.inverse_series_trunc(self.length) * number)
 
     def sqrt(self) -> _Germ:
-        """Return the root whose constant term is the least residue."""
+        """Return the root whose constant term is the residue of a positive fraction, if one is of a
+        small fraction; so the root of a small rational square is the real one.
+        """
         constant = int(self.series[0])
         if not constant:
             raise _BadPrimeError
@@ -110,8 +116,9 @@ class _Germ:
         if pow(constant, (self.prime - 1) // 2, self.prime) != 1:
             raise _NoRootError
         root = int(flint.nmod(constant, self.prime).sqrt())
-        least_root = min(root, self.prime - root)
-        value = flint.nmod_poly([least_root], self.prime)
+        if not _is_of_positive_fraction(root, self.prime):
+            root = self.prime - root
+        value = flint.nmod_poly([root], self.prime)
         half = pow(2, -1, self.prime)
         terms = 1
         while terms < self.length:
@@ -120,6 +127,22 @@ class _Germ:
             quotient = self.series.mul_low(value.inverse_series_trunc(terms), terms)
             value = (value + quotient) * half
         return self._with_series(value)
+
+
+def _is_of_positive_fraction(residue: int, prime: int) -> bool:
+    """Return whether Euclid's algorithm writes a residue as a positive fraction: if it is one whose
+    numerator is at most ``MAX_NUMERATOR``, and whose denominator is below the prime divided by
+    twice this number, that is the fraction.
+    """
+    (larger, of_larger), (smaller, of_smaller) = (prime, 0), (residue, 1)
+    # each pair (n, m) has n = m · residue modulo the prime
+    while smaller > MAX_NUMERATOR:
+        quotient = larger // smaller
+        (larger, of_larger), (smaller, of_smaller) = (
+            (smaller, of_smaller),
+            (larger - quotient * smaller, of_larger - quotient * of_smaller),
+        )
+    return of_smaller > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +366,10 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
     # The first prime modulo which all r_k are squares, once it is found.
     with_all_roots = None
     prime = LARGE_PRIME
-    for _ in check_deadline_in(range(_MAX_PRIMES)):
+    # Where n roots are independent, one prime in 2^n has all of them, and as many prove each one.
+    # If none of 16 · 2^n primes does, whose probability is e^−16, a root is most likely not new.
+    number_of_primes = min(16 * 2 ** len(to_prove), _MAX_PRIMES)
+    for _ in check_deadline_in(range(number_of_primes)):
         # A prime that divides a constant or a denominator shows nothing.
         with suppress(_BadPrimeError):
             number = _first_without_root(layers, prime, skip=skip, softmax=softmax)
@@ -363,18 +389,29 @@ def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
     """Return the numbers of layers, from 0 on, whose norm takes a root that no earlier norm takes.
 
     Until a layer adds a constant to the token 0 all variances are 0, and the norms take the same
-    root, that of the number added to the variance, which is one for all layers.
+    root, of the number ε added to the variance, which is one for all layers. Where that is a small
+    rational square its root is taken as the real one.
     """
     new: set[int] = set()
     token_is_zero = True
     for number, layer in enumerate(layers):
-        if layer.norm and (not token_is_zero or not new):
+        is_known = token_is_zero and (bool(new) or _is_small_square(layer.epsilon))
+        if layer.norm and not is_known:
             new.add(number)
-        # V has one more column if it has a bias.
-        has_bias_of_V = any(len(head["V"][0]) > layer.width for head in layer.heads)
-        adds_constant = any(layer.beta) or any(layer.output_bias) or has_bias_of_V
+        # V has one more column if it has a bias, which may be zero
+        bias_of_V = [row[-1] for head in layer.heads for row in head["V"] if len(row) > layer.width]
+        adds_constant = any(layer.beta) or any(layer.output_bias) or any(bias_of_V)
         token_is_zero = token_is_zero and not adds_constant
     return new
+
+
+def _is_small_square(epsilon: Fraction) -> bool:
+    """Return whether a number is the square of a fraction that its residues determine."""
+    numerator, denominator = isqrt(epsilon.numerator), isqrt(epsilon.denominator)
+    is_square = numerator**2 == epsilon.numerator and denominator**2 == epsilon.denominator
+    # half of the largest prime that is tried, as the smallest is not much smaller
+    is_determined = 4 * MAX_NUMERATOR * denominator < LARGE_PRIME
+    return is_square and numerator <= MAX_NUMERATOR and is_determined
 
 
 def _first_without_root(

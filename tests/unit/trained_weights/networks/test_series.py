@@ -182,6 +182,39 @@ def test_a_root_that_is_not_proved_to_be_new_decides_nothing(
     assert rank_near_zero(False, True, [zero, zero], 4) >= 0
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(9, 10**8), Fraction(4, 25)])
+def test_an_epsilon_that_is_a_square_has_its_root(epsilon: Fraction) -> None:
+    """As in BERT and T5: the rank is that in balls, with the real root."""
+    random = Random(3)
+    one = layer(random, d=2, norm="rms", constants=False)
+    layers = [replace(one, epsilon=epsilon), replace(one, epsilon=epsilon)]
+    assert series._new_roots(layers) == set()
+    parameters = sum(one.parameters for one in layers)
+    in_balls = rank_in_balls(Balls((1,) * TOKENS), True, layers, parameters)
+    assert rank_near_zero(True, True, layers, parameters) == in_balls
+
+
+def test_biases_that_are_zero_leave_the_token_zero() -> None:
+    """As in a model that is not trained."""
+    random = Random(3)
+    one = layer(random, d=2, norm="layer")
+    zero = (Fraction(0), Fraction(0))
+    values = [{**head, "V": [[*row[:-1], Fraction(0)] for row in head["V"]]} for head in one.heads]
+    plain = replace(one, heads=tuple(values), output_bias=zero, beta=zero)
+    assert series._new_roots([plain, plain, one, plain]) == {0, 3}
+
+
+@pytest.mark.parametrize("denominator", [1, 7, 10**6])
+def test_the_root_of_a_square_is_the_positive_fraction(denominator: int) -> None:
+    prime = 2147483647
+    for numerator in (1, 3, 200):
+        residue = numerator * pow(denominator, -1, prime) % prime
+        assert series._is_of_positive_fraction(residue, prime)
+        assert not series._is_of_positive_fraction(prime - residue, prime)
+    assert series._is_small_square(Fraction(1, denominator**2))
+    assert not series._is_small_square(Fraction(2, denominator**2))
+
+
 def test_a_denominator_that_a_prime_divides_is_another_prime() -> None:
     with pytest.raises(series._BadPrimeError):
         series._residue(Fraction(1, 7), prime=7)
