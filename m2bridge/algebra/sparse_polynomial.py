@@ -65,7 +65,7 @@ def gradients(
         return pow(point[i], exponent, prime) if prime else point[i] ** exponent
 
     is_zero = [not entry for entry in point]
-    for polynomial in polynomials:
+    for polynomial in check_deadline_in(polynomials):
         gradient: dict[int, Any] = {}
         for exponents, c in check_deadline_in(polynomial.items()):
             # The derivative of a monomial with respect to x_i keeps the powers of all its other

@@ -288,7 +288,7 @@ class Substitution:
         """
         total = self.expansions[()] * 0  # the polynomial 0 of FLINT
         by_first_coordinate: dict[int, list[tuple[Monomial, int]]] = {}
-        for monomial, coefficient in terms:
+        for monomial, coefficient in check_deadline_in(terms):
             if monomial:
                 quotient = (monomial[1:], coefficient)
                 by_first_coordinate.setdefault(monomial[0], []).append(quotient)

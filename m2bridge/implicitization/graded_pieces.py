@@ -120,7 +120,7 @@ class MultidegreeOrbits:
         members: dict[int, tuple[int, ...]] = {}
         steps: dict[int, SymmetryStep] = {}
         # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
-        for multidegree in sorted(images, reverse=True):
+        for multidegree in check_deadline_in(sorted(images, reverse=True)):
             if multidegree not in steps:  # it is in none of the orbits that were found
                 members[multidegree] = _orbit(multidegree, images, steps)
         return cls(grading, images, members, steps)

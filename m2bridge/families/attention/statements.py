@@ -55,6 +55,11 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
     return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
+def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
+    """Predict the fibre where A or V has a rank above 1, by Theorem 3.2: the representative."""
+    return Preimages(frozenset({representative(orbit, shape)}))
+
+
 def _hilbert_function(shape: LayerSizes) -> Value | None:
     """Predict the Hilbert function; ``None`` where no formula is stated."""
     # imported late: it loads SymPy
@@ -79,13 +84,20 @@ def _generator_degrees(shape: LayerSizes) -> Value | None:
     return GeneratorDegrees.predicted(shape)
 
 
-def _exposed_types(shape: LayerSizes, key: str, head_dim: int | None = None) -> Value | None:
+def _exposed_types(
+    shape: LayerSizes, key: str = "exposed", head_dim: int | None = None
+) -> Value | None:
     """Predict the exposed types of weights (K, Q, V), or (K, Q, O, V): where the formula holds."""
     from m2bridge.families.attention.training.types import ExposedTypes, weight_types
 
     is_exposed = StatedFormula(WORDS.words(key, "").value)
     types = weight_types(shape, head_dim)
     return ExposedTypes.of(kind for kind in types if is_exposed(kind, shape))
+
+
+def _exposed_types_of_heads(shape: LayerSizes) -> Value | None:
+    """Predict the exposed types of weights (K, Q, O, V), where O has a columns, as K has rows."""
+    return _exposed_types(shape, "exposed-heads", shape.a)
 
 
 def _learning_degree(shape: LayerSizes) -> Value | None:
@@ -96,15 +108,13 @@ def _learning_degree(shape: LayerSizes) -> Value | None:
 
 PREDICTED: dict[str, Callable[..., Value | None]] = {
     "fibre_exchanged": _preimages_of_rank_one,
-    # where A or V has a rank above 1 the representative alone, by Theorem 3.2
-    "fibre_itself": lambda orbit, shape: Preimages(frozenset({representative(orbit, shape)})),
+    "fibre_itself": _one_preimage,
     "polar_degrees": stated_polar_degrees,
     "Hilbert_function": _hilbert_function,
     "generator_numbers": _generators,
     "generator_degrees": _generator_degrees,
-    "exposed_types": lambda shape: _exposed_types(shape, "exposed"),
-    # O has a columns, as K has rows
-    "exposed_types_of_heads": lambda shape: _exposed_types(shape, "exposed-heads", shape.a),
+    "exposed_types": _exposed_types,
+    "exposed_types_of_heads": _exposed_types_of_heads,
     "learning_degree": _learning_degree,
 }
 """The predictions that are not formulas alone, by observable, or by the property of all sizes."""

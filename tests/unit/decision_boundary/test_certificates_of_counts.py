@@ -51,7 +51,6 @@ LARGE_TABLE: list[tuple[int, dict[str, Any]]] = [
     (100, {"a": 2}),
     (137, {"a": 2, **SKIP}),
     (99, TWO | {"t": 3}),
-    (117, TWO | {"t": 7}),
     (132, {"d": 3, "d_out": 2, "a": 2, "t": 2}),
 ]
 
