@@ -178,9 +178,14 @@ def in_short(
             f", but only {plural(exact, 'degree')} of freedom: in {directions} its weights can"
             " change, and it computes the same"
         )
+    elif dimension.upper is None or dimension.upper == parameters:
+        sentence += "; whether some of them are redundant is not decided"
     else:
-        upper = parameters if dimension.upper is None else dimension.upper
-        sentence += f", and {dimension.lower or 0} to {upper} degrees of freedom"
+        directions = plural(parameters - dimension.upper, "direction")
+        sentence += (
+            f", but at most {plural(dimension.upper, 'degree')} of freedom: in {directions} or more"
+            " its weights can change, and it computes the same"
+        )
     return f"{sentence}. {on_ranks}"
 
 

@@ -191,6 +191,16 @@ def test_a_head_of_low_rank_acts_like_it() -> None:
     assert names[:2] == ["in short", "summary"]
 
 
+def test_degrees_of_freedom_that_are_bounded_alone() -> None:
+    """Two layers of softmax attention, too large for ranks, and of the 2176 parameters 592 are
+    directions of the listed symmetries.
+    """
+    found = weights("examples/weights.npz", heads=4, as_="softmax")
+    assert "2176 parameters, but at most 1584 degrees of freedom: in 592 dir" in found.in_short
+    assert found.network is not None
+    assert found.network.dimension is None
+
+
 def test_each_change_alone_and_both() -> None:
     random = numpy.random.default_rng(6)
     K, Q, V = random.standard_normal((3, 4, 4))
