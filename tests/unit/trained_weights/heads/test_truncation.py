@@ -198,7 +198,7 @@ def test_degrees_of_freedom_that_are_bounded_alone() -> None:
     found = weights("examples/weights.npz", heads=4, as_="softmax")
     assert "2176 parameters, but at most 1584 degrees of freedom: in 592 dir" in found.in_short
     assert found.network is not None
-    assert found.network.dimension is None
+    assert (found.network.dimension.lower, found.network.dimension.upper) == (None, 1584)
 
 
 def test_each_change_alone_and_both() -> None:
