@@ -27,6 +27,7 @@ not stated as there are too many types.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise, product
 from math import comb, prod
 from operator import add, mul
@@ -60,9 +61,6 @@ MAX_GRADIENT_STEPS = 10**9
 MAX_TYPES = 128
 MAX_FIBRE_UNKNOWNS = 16
 MAX_FORM_COEFFICIENTS = 6000
-# The largest entry of random filters: from so many numbers special filters are drawn with a
-# probability below 10^(−9).
-LARGEST_ENTRY = 2**40
 
 Sizes = tuple[int, ...]
 Filters = list[list[int]]
@@ -255,7 +253,8 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 def random_core(size: int) -> list[int]:
     """The ``size`` entries of a filter between its zeros: 1, and then random nonzero numbers."""
     random = unpredictable()
-    return [1, *(random.randint(1, LARGEST_ENTRY) for _ in range(size - 1))]
+    # from so many numbers special filters are drawn with a probability below 10^(−9)
+    return [1, *(random.randint(1, 2**40) for _ in range(size - 1))]
 
 
 def length_with_zeros(sizes: Sizes, degree: int, p: Sequence[int], function: Polynomial) -> int:
@@ -357,26 +356,29 @@ NUMBERS: dict[str, Callable[[tuple[Sizes, int]], int]] = {
 
 
 def stated_fibres(sizes: Sizes) -> list[int] | None:
-    """The stated number of points of the fibre for each type, as many as placements of zeros."""
-    if type_count(sizes) > MAX_TYPES:
-        return None
-    return [len(list(placements(zeros))) for zeros in types_of_zeros(sizes)]
+    """The stated number of points of the fibre for each type, as many as placements of zeros; None
+    for too many types.
+    """
+    with suppress(TooExpensiveError):
+        return [len(list(placements(zeros))) for zeros in types_of_zeros(sizes)]
+    return None
 
 
 def stated_singular(sizes: Sizes) -> list[int] | None:
-    """For each type of zeros 1 if its general functions are stated to be singular points, else 0.
+    """For each type of zeros 1 if its general functions are stated to be singular points, else 0;
+    None for too many types.
 
     The functions are stated to be singular if, for some placement of the zeros, one filter has a
     zero in front and a different one a zero behind. That is so exactly if at least two filters have
     zeros, and neither all zeros are in front, nor all behind.
     """
-    if type_count(sizes) > MAX_TYPES:
-        return None
     singular = []
-    for e, P in types_of_zeros(sizes):
-        filters_with_zeros = sum(e_i > 0 for e_i in e)
-        singular.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
-    return singular
+    with suppress(TooExpensiveError):
+        for e, P in types_of_zeros(sizes):
+            filters_with_zeros = sum(e_i > 0 for e_i in e)
+            singular.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
+        return singular
+    return None
 
 
 # The predictions that are not formulas, by the key of the statement.
@@ -395,7 +397,8 @@ def name(case: Mapping[str, Any]) -> str:
     degree = case.get("degree")
     if len(case) != 2 or not _is_network(filters, degree):
         raise CertificateError(
-            "from 1 to 20 filters, at most 2000 weights, a degree of at most 1000"
+            f"from 1 to {MAX_CHECKED_FILTERS} filters, at most {MAX_CHECKED_WEIGHTS} weights,"
+            f" a degree of at most {MAX_CHECKED_DEGREE}"
         )
     return f"convolutional-network-{'-'.join(map(str, filters))}-r{degree}"
 

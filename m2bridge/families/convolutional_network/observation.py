@@ -229,13 +229,13 @@ def check_fibres_computable(network: FilterSizes) -> None:
 
 def checked_zero_types(network: FilterSizes) -> tuple[ZeroType, ...]:
     """Return all types of zeros; raise TooLargeError if they are too many."""
-    count = network.zero_type_count
-    if count > MAX_ZERO_TYPES:
+    types = network.listed_zero_types()
+    if types is None:
         raise TooLargeError(
-            f"there are {count} types of zeros; fibres are computed for at most {MAX_ZERO_TYPES}:"
-            " take smaller filters"
+            f"there are {network.zero_type_count} types of zeros; fibres are computed for at most"
+            f" {MAX_ZERO_TYPES}: take smaller filters"
         )
-    return tuple(network.zero_types())
+    return types
 
 
 def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int, ...]:

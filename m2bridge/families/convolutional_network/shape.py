@@ -162,3 +162,9 @@ class FilterSizes(DifferentiableModel):
         for zeros in product(*(range(size) for size in self.filters)):
             for leading in range(sum(zeros) + 1):
                 yield ZeroType(zeros, leading)
+
+    def listed_zero_types(self) -> tuple[ZeroType, ...] | None:
+        """Return all types of zeros; ``None`` if there are more than MAX_ZERO_TYPES."""
+        if self.zero_type_count > MAX_ZERO_TYPES:
+            return None
+        return tuple(self.zero_types())

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from m2bridge.certificates.conditions import CaseNumbers
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.families.convolutional_network.shape import MAX_ZERO_TYPES, FilterSizes, ZeroType
+from m2bridge.families.convolutional_network.shape import FilterSizes, ZeroType
 from m2bridge.statements.statement import GlobalStatement, Numbers, Statement
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -66,9 +66,8 @@ class StatedNumber:
 
 def stated_fibres(network: FilterSizes) -> Numbers | None:
     """Predict the number of points of the fibre over a function of each type of zeros."""
-    if network.zero_type_count > MAX_ZERO_TYPES:
-        return None
-    return Numbers(tuple(map(distributions, network.zero_types())))
+    types = network.listed_zero_types()
+    return None if types is None else Numbers(tuple(map(distributions, types)))
 
 
 def distributions(zeros: ZeroType) -> int:
@@ -90,9 +89,8 @@ def distributions(zeros: ZeroType) -> int:
 
 def stated_singular(network: FilterSizes) -> Numbers | None:
     """Predict for each type of zeros 1 if its general functions are singular points, else 0."""
-    if network.zero_type_count > MAX_ZERO_TYPES:
-        return None
-    return Numbers(tuple(int(opposite_zeros(zeros)) for zeros in network.zero_types()))
+    types = network.listed_zero_types()
+    return None if types is None else Numbers(tuple(int(opposite_zeros(zeros)) for zeros in types))
 
 
 def opposite_zeros(zeros: ZeroType) -> bool:

@@ -260,7 +260,8 @@ def block_bound(
         yield MethodValue(method, Bounds.at_least(determined_dimension(network), reason))
 
 
-# Up to this depth power series are used; they have 3^(l−1) + 1 coefficients.
+# Up to this depth power series are used, which have 3^(l−1) + 1 coefficients, and balls, whose
+# precision grows as the series do.
 MAX_EXACT_SERIES_LAYERS = 6
 # All coefficients of the power series in the largest Jacobian matrix: about a minute.
 MAX_SERIES_COEFFICIENTS = 20_000_000
@@ -284,12 +285,13 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
-        if network.layers <= MAX_EXACT_SERIES_LAYERS:
+        are_few_layers = network.layers <= MAX_EXACT_SERIES_LAYERS
+        if are_few_layers:
             method = f"block mod {LARGE_PRIME}, power series"
             by_series = partial(_block_rank, t=network.t, softmax=True)
             yield from block_bound(network, by_series, method)
         yield from formal_block(network)
-        if network.layers <= 6:  # the precision of balls grows as the series do
+        if are_few_layers:
             yield from _ball_block(network)
 
 

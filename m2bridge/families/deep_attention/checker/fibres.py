@@ -50,7 +50,6 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 # By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the Gröbner basis
 # takes more than 2 GB. Fibres of more layers are not computed here.
 MAX_UNKNOWNS_BY_LAYERS = {1: 25, 2: 22}
-LARGEST_ENTRY = 2**40  # of the random matrices K and Q
 
 
 class VirtualWeights(NamedTuple):
@@ -129,14 +128,15 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
 def random_virtual_weights(network: Network) -> VirtualWeights:
     """Random virtual weights in the normal form, with first entries 1 of all A_k and of M."""
     random = unpredictable()
+    largest_entry = 2**40
     n = network.widths[0]
     attention = []
     for k, (r, alpha) in enumerate(zip(network.narrowest, network.ranks, strict=True), 1):
         K, Q = _zeros(alpha, n), _zeros(alpha, n)
         for i in range(alpha):
             for j in range(r):
-                K[i][j] = random.randint(1 - LARGEST_ENTRY, LARGEST_ENTRY)
-                Q[i][j] = random.randint(1 - LARGEST_ENTRY, LARGEST_ENTRY)
+                K[i][j] = random.randint(1 - largest_entry, largest_entry)
+                Q[i][j] = random.randint(1 - largest_entry, largest_entry)
             K[i][:alpha] = [int(i == j) for j in range(alpha)]
         Q[0][0] = 1
         if k == 1:

@@ -127,7 +127,8 @@ def read(data: Mapping[str, Any]) -> Network:
     kind_is_known = type(skip) is bool and data["normalization"] in ("none", "softmax")
     if not has_layers or not kind_is_known:
         raise CertificateError(
-            "from 1 to 1000 layers, one a for each; skip connections or not; none or softmax"
+            f"from 1 to {MAX_CASE_LAYERS} layers, one a for each; skip connections or not;"
+            " none or softmax"
         )
     if skip and len(set(widths)) > 1:
         raise CertificateError("skip connections need equal widths")

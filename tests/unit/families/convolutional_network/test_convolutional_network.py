@@ -253,7 +253,7 @@ def test_what_is_too_large_is_refused_before_it_is_computed() -> None:
     for network in (large, ConvolutionalNetwork((2, 2, 2), 9)):
         with pytest.raises(TooLargeError):
             check_fibres_computable(network)
-    assert statements.stated_fibres(large) is None
+    assert statements.stated_fibres(large) is statements.stated_singular(large) is None
     with pytest.raises(TooLargeError, match="up to 200"):
         ConvolutionalNetwork((150, 150)).polar_theorem()
     found = observe(large, ("degree", "fibres"))
@@ -269,6 +269,7 @@ def test_the_checker_prices_before_it_computes() -> None:
             checker.fibre_length(filters, degree, ((0,) * len(filters), 0))
     with pytest.raises(TooExpensiveError):
         checker.types_of_zeros((9, 9))
+    assert checker.stated_fibres((9, 9)) is checker.stated_singular((9, 9)) is None
     with pytest.raises(TooExpensiveError):
         checker.lower_bound((1000, 1000), 2)
 
