@@ -609,7 +609,7 @@ def _verify(file: Path, form: str) -> int:
         from m2bridge.decision_boundary import checker, count_checker
     code = DONE
     try:
-        text = read_bytes(file, checker.MOST_BYTES)
+        text = read_bytes(file, checker.MAX_BYTES)
         if count_checker.is_of_count(text):
             outcome, because = "accepted-on-trust", count_checker.check_count(text)
         else:

@@ -35,11 +35,6 @@ from m2bridge.decision_boundary.balls import (
 OF_ZERO = -10_000
 """The exponent of zero: less than every float has."""
 
-SMALL = 1e-6
-"""Values that are smaller than this part of what norms allow may be zero."""
-MOST_TERMS = 200_000
-"""Up to this number of terms a cubic form is compared with zero."""
-
 Scaled = Callable[[Floats, int], AnyMatrix]
 """An array times a power of two, as floats or as balls."""
 
@@ -278,7 +273,10 @@ def has_cubic_part(problem: BoundaryProblem) -> bool:
         for head in boundary.heads
     ]
     d, _, t, _ = problem.sizes
-    if abs(boundary.value(X)) > SMALL * sum(sizes) or len(sizes) * t * d**3 > MOST_TERMS:
+    # a smaller part of what norms allow may be zero
+    is_surely_not_zero = abs(boundary.value(X)) > 1e-6 * sum(sizes)
+    # more terms are not compared with zero
+    if is_surely_not_zero or len(sizes) * t * d**3 > 200_000:
         return True
     R = rational(problem.W) * rational(problem.C).transpose()
     products = []

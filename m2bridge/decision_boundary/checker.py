@@ -36,20 +36,15 @@ from m2bridge.errors import CertificateError, TooExpensiveError
 
 FORM = "m2bridge-distance-1"
 FIELDS = "form version claim distance layer readout bias input step proof digest"
-PRECISIONS = 384, 4608
-"""Binary digits of the middles of balls; the second where the first do not know g(U)."""
-REGULAR = -160
-"""D is 2 to this power, where rows are of length about 1."""
-MOST_BYTES, MOST_ENTRIES, MOST_OF_R = 100_000_000, 2_000_000, 40_000
-MOST_ROWS, MOST_PRODUCTS, MOST_EXPONENT = 400, 200_000_000, 1_100
+MAX_BYTES, MAX_NUMBERS, MAX_ENTRIES_OF_R = 100_000_000, 2_000_000, 40_000
 
 
 def check_distance(text: bytes) -> str:
     """What a certificate proves, in words; CertificateError if it proves less than it claims, and
     TooExpensiveError if it is too large.
     """
-    if len(text) > MOST_BYTES:
-        raise TooExpensiveError("certificate", f"has more than {MOST_BYTES} bytes")
+    if len(text) > MAX_BYTES:
+        raise TooExpensiveError("certificate", f"has more than {MAX_BYTES} bytes")
     try:
         fields = _object(json.loads(text), FIELDS, "certificate")
     except (ValueError, RecursionError):
@@ -60,7 +55,8 @@ def check_distance(text: bytes) -> str:
         raise CertificateError("digest: the fields have another one")
     before = ctx.prec
     try:
-        for precision in PRECISIONS:
+        # binary digits of the middles of balls; the second where the first do not know g(U)
+        for precision in (384, 4608):
             ctx.prec = precision
             boundary = _boundary(fields)
             value = boundary.value(boundary.U)
@@ -313,13 +309,14 @@ def _boundary(fields: dict[str, Any]) -> _Boundary:
         entries += sum(height * width for height, width in shapes)
         rows += 2 * shapes[0][0]
     outputs = len(heads[0]["V" if heads[0]["O"] is None else "O"])
-    if entries > MOST_ENTRIES:
-        raise TooExpensiveError("certificate", f"has more than {MOST_ENTRIES} numbers")
+    if entries > MAX_NUMBERS:
+        raise TooExpensiveError("certificate", f"has more than {MAX_NUMBERS} numbers")
     W, gamma = _readout(fields["readout"], outputs, t)
     r = gamma.ncols()
     n = min(rows + (len(heads) + 1) * r, d)
     products = max((len(heads) * r) ** 2 * n**3, n * d * t)
-    if n * r > MOST_ROWS or products > MOST_PRODUCTS:
+    # the sizes of the largest matrix to invert, and the multiplications of balls
+    if n * r > 400 or products > 200_000_000:
         raise TooExpensiveError("certificate", "needs matrices that are too large")
     root = arb(_integer(layer["scores_over_root_of"], "scores_over_root_of", 1)).sqrt()
     directions = []
@@ -360,7 +357,9 @@ def _coordinates(directions: Sequence[arb_mat]) -> tuple[arb_mat, arb_mat, list[
     # rows of length about 1, by powers of two; a row of zeros is not picked, as its e is free
     scales = [_power(_exponent(row)) for row in rows]
     P = _of([[x / scale for x in row] for row, scale in zip(rows, scales, strict=True)])
-    H = (P * P.transpose() + _diagonal([_power(REGULAR)] * len(rows))).inv()
+    # D is small, as rows are of length about 1
+    D = _diagonal([_power(-160)] * len(rows))
+    H = (P * P.transpose() + D).inv()
     is_zero = [all(x == 0 for x in row) for row in rows]
     picks = [arb(0) if zero else scale for zero, scale in zip(is_zero, scales, strict=True)]
     lines = iter(_diagonal(picks).tolist())
@@ -377,10 +376,11 @@ def _readout(field: Any, outputs: int, t: int) -> tuple[arb_mat, arb_mat]:
     """W and Γ, whose columns are orthonormal, with R = WΓᵀ."""
     if isinstance(field, dict) and "R" in field:
         _object(field, "R rows", "readout")
-        if len(_list(field["R"], "readout.R")) * t > MOST_OF_R:
-            raise TooExpensiveError("readout.R", f"has more than {MOST_OF_R} entries")
+        if len(_list(field["R"], "readout.R")) * t > MAX_ENTRIES_OF_R:
+            raise TooExpensiveError("readout.R", f"has more than {MAX_ENTRIES_OF_R} entries")
         R = _matrix(field["R"], "readout.R", outputs, t)
-        if any(abs(x.man_exp()[1]) > MOST_EXPONENT for x in R.entries()):
+        # floats have smaller exponents; without a limit the rank would be of huge numbers
+        if any(abs(x.man_exp()[1]) > 1_100 for x in R.entries()):
             raise CertificateError("readout.R: has an entry that is no float")
         places = _list(field["rows"], "readout.rows")
         basis = [R.tolist()[_integer(i, "readout.rows", 0, outputs - 1)] for i in places]

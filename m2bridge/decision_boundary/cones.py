@@ -26,9 +26,6 @@ from m2bridge.decision_boundary.critical_points import (
     rounded,
 )
 
-SMALLEST_SQUARE = 1e-20
-"""β̂ + K̂ or β̂ − K̂ is zero in floats if its square is smaller."""
-
 
 def nearest_of_cone(problem: BoundaryProblem, units: Units) -> AllCriticalPoints | None:
     """The nearest points on both parts of the boundary, for an input that is not on it."""
@@ -82,6 +79,7 @@ def _step_to_quadric(U: Floats, beta: Floats, K: Floats) -> Floats:
     ]
     step: Floats = 0 * U
     for vector, square, part, direction in zip(vectors, squares, parts, directions, strict=True):
-        if square > SMALLEST_SQUARE:
+        # in floats β̂ + K̂ or β̂ − K̂ is zero if its square is smaller
+        if square > 1e-20:
             step = step + vector @ (common * direction - part).T / square
     return step

@@ -36,9 +36,9 @@ from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_
 from m2bridge.results.base import Proof, Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, computed_by, in_brackets, plural
 
-MOST_RANK = 4
+MAX_RANK = 4
 """The largest rank of A with which the equations of Theorem R5 are solved."""
-MOST_ENTRIES = 12
+MAX_ENTRIES = 12
 """The largest number of entries of X with which all of them are unknowns."""
 
 
@@ -71,17 +71,17 @@ class BoundarySizes:
         values = {"title": title, "d": self.d, "a": self.a, "t": self.t}
         values |= {"skip": self.skip, "cone": self.cone}
         if self.r == 1:
-            if self.a > MOST_RANK:
+            if self.a > MAX_RANK:
                 raise TooLargeError(
                     f"A has rank {self.a}; for one readout critical points are counted up to rank"
-                    f" {MOST_RANK}: take a smaller a"
+                    f" {MAX_RANK}: take a smaller a"
                 )
             return render("boundary_count", values=values)
         entries = self.d * self.t
-        if entries > MOST_ENTRIES:
+        if entries > MAX_ENTRIES:
             raise TooLargeError(
                 f"the input has {entries} entries after the reductions, for a readout of rank"
-                f" {self.r}; critical points are counted up to {MOST_ENTRIES}: take smaller"
+                f" {self.r}; critical points are counted up to {MAX_ENTRIES}: take smaller"
                 " numbers, or one readout for all tokens (pool)"
             )
         return render("boundary_count_full", values=values | {"r": self.r})

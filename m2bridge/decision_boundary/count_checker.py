@@ -39,17 +39,7 @@ from m2bridge.errors import CertificateError, TooExpensiveError
 FORM = "m2bridge-critical-points-1"
 FIELDS = {"form", "version", "case", "pool", "skip", "cone", "critical_points", "digest"}
 SIZES = ("d", "d_out", "a", "t")
-MOST_BYTES, MOST_SIZE = 10_000, 10**9
-MOST_POINTS, MOST_ENTRIES = 150, 30
-
-DEGREE, FUNCTIONS = 5, 2
-"""The degree of each f, and how many there are, divided by the number of points."""
-MOST_ORDER = 30
-"""The largest order of power series, divided by the number of points."""
-MOST_TRIES = 300
-"""The largest number of cones of which three points on a line are looked for."""
-DEGREES = (3, 5, 8, 12)
-"""The degrees in s of relations that are tried."""
+MAX_BYTES, MAX_POINTS, MAX_ENTRIES = 10_000, 150, 30
 
 Series: TypeAlias = nmod_poly
 """A power series in s, truncated."""
@@ -58,7 +48,7 @@ Series: TypeAlias = nmod_poly
 def is_of_count(text: bytes) -> bool:
     """Whether a file says that it is a certificate of a count."""
     try:
-        fields = json.loads(text) if len(text) <= MOST_BYTES else None
+        fields = json.loads(text) if len(text) <= MAX_BYTES else None
     except (ValueError, RecursionError):
         return False
     return isinstance(fields, dict) and fields.get("form") == FORM
@@ -82,8 +72,8 @@ def check_count(text: bytes) -> str:
 
 def _fields(text: bytes) -> dict[str, Any]:
     """The fields of a certificate, of the right types."""
-    if len(text) > MOST_BYTES:
-        raise TooExpensiveError("certificate", f"has more than {MOST_BYTES} bytes")
+    if len(text) > MAX_BYTES:
+        raise TooExpensiveError("certificate", f"has more than {MAX_BYTES} bytes")
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
@@ -98,7 +88,7 @@ def _fields(text: bytes) -> dict[str, Any]:
     if not isinstance(case, dict) or case.keys() != set(SIZES):
         raise CertificateError("case: must have d, d_out, a and t")
     for name, number in (*case.items(), ("critical_points", fields["critical_points"])):
-        if type(number) is not int or not 1 <= number <= MOST_SIZE:
+        if type(number) is not int or not 1 <= number <= 10**9:
             raise CertificateError(f"{name}: must be an integer from 1 on")
     for name in ("skip", "cone"):
         if type(fields[name]) is not bool:
@@ -132,11 +122,11 @@ class _Sizes:
         a = min(a, directions)
         enough = min(a + 1, directions) + 1 if r == 1 else directions + r
         sizes = cls(directions, min(t, enough), a, r, fields["skip"], fields["cone"])
-        if sizes.d * sizes.t > MOST_ENTRIES or fields["critical_points"] > MOST_POINTS:
+        if sizes.d * sizes.t > MAX_ENTRIES or fields["critical_points"] > MAX_POINTS:
             raise TooExpensiveError(
                 "critical_points",
-                f"more than {MOST_ENTRIES} entries of an input, after reductions, or"
-                f" {MOST_POINTS} points are not counted again",
+                f"more than {MAX_ENTRIES} entries of an input, after reductions, or"
+                f" {MAX_POINTS} points are not counted again",
             )
         return sizes
 
@@ -157,7 +147,8 @@ def number_of_points(sizes: _Sizes, claim: int) -> int | None:
         X = drawn.matrix(sizes.d, sizes.t)
         boundary = replace(boundary, constant=-boundary.value(X, 1))
         return _degree(boundary, X, drawn, claim)
-    for _ in range(MOST_TRIES):
+    # three points on a line are looked for, which not every cone has modulo the prime
+    for _ in range(300):
         if starts := _on_components(boundary, sizes, drawn):
             degrees = [_degree(boundary, X, drawn, claim) for X in starts]
             return None if None in degrees else sum(filter(None, degrees))
@@ -366,13 +357,13 @@ def _degree(boundary: _Boundary, X: _Matrix, drawn: _Draws, claim: int) -> int |
     curve = _Curve(boundary, X, drawn)
     if curve.inverse is None:
         return 0
-    functions = _Functions.general(len(X.entries), FUNCTIONS * claim + 3, drawn)
+    functions = _Functions.general(len(X.entries), 2 * claim + 3, drawn)
     order = 8 * claim + 60
-    for k in DEGREES:
+    for k in (3, 5, 8, 12):  # the degree in s of relations
         curve.extend(order)
         while (kernel := _relations(functions.values(curve), k, order)) is None:
             order *= 2
-            if order > MOST_ORDER * claim + 500:
+            if order > 30 * claim + 500:
                 return None
             curve.extend(order)
         if number := _fibre(curve, functions, kernel, drawn):
@@ -391,12 +382,12 @@ class _Functions:
 
     @classmethod
     def general(cls, entries: int, number: int, drawn: _Draws) -> _Functions:
-        """Random ones, with a number of products."""
+        """Random ones, with a number of products of five linear forms."""
 
         def form() -> list[Series]:
             return [drawn.number() for _ in range(entries + 1)]
 
-        return cls([[form() for _ in range(DEGREE)] for _ in range(number)], form())
+        return cls([[form() for _ in range(5)] for _ in range(number)], form())
 
     def values(self, curve: _Curve) -> list[Series]:
         """Their power series."""

@@ -37,20 +37,6 @@ from m2bridge.decision_boundary.balls import AnyNumber, Floats
 from m2bridge.decision_boundary.boundary import BoundaryProblem, Units, exponent, rational, scaled
 from m2bridge.limits import check_deadline_in
 
-ACCURATE_BITS = 100
-"""The relative precision of distances, in bits."""
-
-MOST_ENTRIES_OF_A = 20_000
-"""Up to this number of entries it is asked whether A = KᵀQ has rank two, where K has more rows."""
-
-MOST_EXPONENT = 1024
-"""The largest exponent of a float."""
-
-MOST_BITS_BETWEEN_SIZES = 128
-"""The largest number of the equations is at most 2 to this power times the smallest that is not
-zero: else roots nearly coincide, and FLINT, which cannot be interrupted, takes minutes or longer.
-"""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AllCriticalPoints:
@@ -102,7 +88,8 @@ class OneReadout:
         """Whether the numbers of the equations are of sizes for which roots are isolated."""
         numbers = [*self.constants(), scalar(self.omega, self.omega), *self.linear_forms()]
         sizes = [int(x.p).bit_length() - int(x.q).bit_length() for x in numbers if x != 0]
-        return max(sizes) - min(sizes) <= MOST_BITS_BETWEEN_SIZES
+        # else roots nearly coincide, and FLINT, which cannot be interrupted, takes minutes
+        return max(sizes) - min(sizes) <= 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +385,8 @@ def one_readout(problem: BoundaryProblem, units: Units, most_rank: int) -> OneRe
 def _integers(array: Floats) -> tuple[flint.fmpz_mat, int]:
     """Integers and an exponent e, with the array equal to 2^e times the integers."""
     mantissas, exponents = numpy.frexp(array)
-    least = int(exponents[mantissas != 0].min(initial=MOST_EXPONENT))
+    # floats have exponents up to 1024
+    least = int(exponents[mantissas != 0].min(initial=1024))
     shifts = numpy.maximum(exponents - least, 0).ravel().tolist()
     mantissas = numpy.ldexp(mantissas, 53).astype(numpy.int64).ravel().tolist()
     entries = [mantissa << shift for mantissa, shift in zip(mantissas, shifts, strict=True)]
@@ -413,8 +401,8 @@ def _factors(K: Floats, Q: Floats, most_rank: int) -> tuple[flint.fmpq_mat, flin
     if rows is not None:
         return rows[0].transpose(), rows[1].transpose()
     A = K.T @ Q
-    # the exact test takes longer
-    is_possible = most_rank > 1 and A.size <= MOST_ENTRIES_OF_A
+    # the exact test takes longer, and is for small matrices
+    is_possible = most_rank > 1 and A.size <= 20_000
     if not is_possible or numpy.linalg.matrix_rank(A) > most_rank:
         return None
     A_exactly = rational(K).transpose() * rational(Q)
@@ -477,7 +465,7 @@ def real_solutions(S: flint.fmpq_poly, solution: Callable[[flint.arb], Solution]
             # FLINT makes the imaginary part of a real root exactly zero
             roots = [root.real for root, _ in S.numer().complex_roots() if root.imag.is_zero()]
             solutions = [solution(root) for root in roots]
-            if all(one.square.rel_accuracy_bits() >= ACCURATE_BITS for one in solutions):
+            if all(one.square.rel_accuracy_bits() >= 100 for one in solutions):
                 return sorted(solutions, key=lambda one: one.square.mid())
         bits *= 2
     return []

@@ -48,17 +48,9 @@ from m2bridge.engine import msolve
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.limits import clock
 
-MOST_RANK = 2
-"""The largest rank of A for which the system of one readout is solved."""
-MOST_ENTRIES = 11
+MAX_ENTRIES = 11
 """The largest number of entries of Z."""
-MOST_ENTRIES_OF_INPUT = 10_000
-"""The largest input for which Z is looked for."""
-FEW_UNKNOWNS = 6
-"""With at most so many unknowns there are few solutions, as 39 for two tokens of two entries."""
-MOST_LETTERS, MOST_LETTERS_FOR_FEW = 3000, 10_000
-"""The lengths of the longest systems that are solved where time has no limit."""
-MOST_SECONDS = 20.0
+MAX_SECONDS = 20.0
 """The time for msolve, where time has no limit."""
 RESERVED_SECONDS = 1.0
 """The part of a limit on time that is left for what follows."""
@@ -99,12 +91,12 @@ def points_by_msolve(problem: BoundaryProblem, units: Units) -> AllCriticalPoint
         raise MethodUnavailableError(f"msolve would find them ({msolve.INSTALL})")
     texts = system.texts()
     remaining = clock().remaining
-    seconds = MOST_SECONDS if remaining is None else remaining - RESERVED_SECONDS
+    seconds = MAX_SECONDS if remaining is None else remaining - RESERVED_SECONDS
     if seconds <= 0:
         raise MethodUnavailableError("no time is left for msolve")
-    has_few = len(system.names) <= FEW_UNKNOWNS
-    most = MOST_LETTERS_FOR_FEW if has_few else MOST_LETTERS
-    if remaining is None and sum(map(len, texts)) > most:
+    # up to six unknowns there are few solutions, as 39 for two tokens of two entries
+    max_letters = 10_000 if len(system.names) <= 6 else 3000
+    if remaining is None and sum(map(len, texts)) > max_letters:
         raise MethodUnavailableError("numbers are long: msolve tries if a limit on time is set")
     try:
         solutions = msolve.solutions(program, system.names, texts, seconds)
@@ -153,7 +145,7 @@ def critical_system(problem: BoundaryProblem, units: Units) -> SystemOfPoints | 
     """The system with all critical points that has few unknowns, if there is one."""
     if problem.skip or problem.bias == 0:
         return None
-    boundary = one_readout(problem, units, MOST_RANK)
+    boundary = one_readout(problem, units, most_rank=2)
     if boundary is not None:
         system = _System.of(boundary, scaled(problem.U, -units.size))
         if system.has_all_points():
@@ -344,7 +336,7 @@ def in_all_entries(problem: BoundaryProblem, units: Units) -> SystemOfPoints | N
     """The system in the entries of Z, for b ≠ 0 and no skip connection."""
     n = isqrt(problem.scores_over)
     # the size is asked before exact matrices are multiplied
-    if n * n != problem.scores_over or problem.U.size > MOST_ENTRIES_OF_INPUT:
+    if n * n != problem.scores_over or problem.U.size > 10_000:
         return None
     two = flint.fmpq(2)
     readout = rational(problem.W) * rational(problem.C).transpose()
@@ -357,7 +349,7 @@ def in_all_entries(problem: BoundaryProblem, units: Units) -> SystemOfPoints | N
         values = rational(head.V).transpose() * (rational(head.O).transpose() * readout)
         B.append(values * two**shift)
     E = _basis([*A, *(matrix.transpose() for matrix in A), *B])
-    if E.ncols() > MOST_ENTRIES:
+    if E.ncols() > MAX_ENTRIES:
         return None
     # the columns of Z₀, with all tokens
     tokens = product(E, E).inv() * product(E, rational(problem.U) * two**-units.size)
@@ -367,7 +359,7 @@ def in_all_entries(problem: BoundaryProblem, units: Units) -> SystemOfPoints | N
         # one direction more: orthogonal to the columns of F
         kernel, _ = F.transpose().numer_denom()[0].nullspace()
         F = _beside([F, flint.fmpq_mat([row[:1] for row in kernel.tolist()])])
-    if E.ncols() * F.ncols() > MOST_ENTRIES:
+    if E.ncols() * F.ncols() > MAX_ENTRIES:
         return None
     return _Entries(
         E=E,

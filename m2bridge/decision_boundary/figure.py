@@ -38,14 +38,11 @@ from m2bridge.results.picture import INK, SOFT, PictureResult, line, new_figure,
 from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list, plural
 from m2bridge.trained_weights.figure import picture_options
 
-MOST_PIXELS = 400
+MAX_PIXELS = 400
 """The largest number of inputs along a side."""
 
 DEGREE = 20
 """The degree of S in general."""
-
-PRECISION = 256
-"""The binary digits of balls."""
 
 COLORS = ("#f4f7fa", "#c9dcec", "#8fbcdc", "#4d90c2", "#2166ac", "#fdb863", "#e08214", "#b35806")
 """By half the number of real critical points, in order of those that occur."""
@@ -166,8 +163,8 @@ def plane_of_inputs(
     """Count real critical points at the inputs of a plane, for |s|, |t| ≤ half_side; the default is
     2.5 times the distance of X, divided by the largest norm of X₁ and X₂.
     """
-    if not 2 <= pixels <= MOST_PIXELS:
-        raise InvalidCaseError("pixels", f"must be from 2 to {MOST_PIXELS}")
+    if not 2 <= pixels <= MAX_PIXELS:
+        raise InvalidCaseError("pixels", f"must be from 2 to {MAX_PIXELS}")
     with limited(None) as running:
         layer = read_layer(source, for_plane=True, **options)
         given = [layer.arrays.get(name) for name in OF_PLANE]
@@ -283,7 +280,7 @@ class _Plane:
         counts: Any = numpy.zeros((size, size), int)
         values = numpy.zeros((size, size))
         exactly = 0
-        with working_precision(PRECISION):
+        with working_precision(256):
             balls = [flint.arb(constant) for constant in self.constants]
             for row, column in check_deadline_in(numpy.ndindex(size, size)):
                 place = [flint.fmpq(*places[k].as_integer_ratio()) for k in (column, row)]

@@ -47,12 +47,6 @@ from m2bridge.limits import check_deadline_in
 PART_OF_MULTIPLIER = 2e-4
 """λ' is λ less this part of it."""
 
-STEPS_OF_BOUND = 12
-"""How often the interval for the radius of a free ball is halved."""
-
-SMALLEST_ANGLE = 1e-9
-"""Rows are taken for independent if no singular value of them, as unit vectors, is smaller."""
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -130,7 +124,8 @@ def _independent_directions(problem: BoundaryProblem, floats: Boundary) -> list[
     if not lengths.all():
         return None
     singular_values = numpy.linalg.svd(rows[kept] / lengths[:, None], compute_uv=False)
-    return kept if singular_values[-1] > SMALLEST_ANGLE else None
+    # rows with a smaller one are taken for dependent
+    return kept if singular_values[-1] > 1e-9 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +365,7 @@ class _Proof:
         found: Multipliers | None = None
         for number in check_deadline_in(range(50)):
             # more steps where the bound is nearly attained
-            if number >= STEPS_OF_BOUND and low < 0.999 * most:
+            if number >= 12 and low < 0.999 * most:
                 break
             radius = (low + high) / 2
             multipliers = self._best_multipliers(floats, radius, slope, found)

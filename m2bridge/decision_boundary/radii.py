@@ -31,10 +31,10 @@ from m2bridge.results.picture import BLUE, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, m2_list
 from m2bridge.trained_weights.figure import picture_options
 
-MOST_INPUTS = 100_000
+MAX_INPUTS = 100_000
 """The largest number of inputs."""
 
-MOST_BARS = 1000
+MAX_BARS = 1000
 """The largest number of bars."""
 
 LIGHT_BLUE = "#9ccbe8"
@@ -164,13 +164,13 @@ def radii_of_inputs(
     source: LayerSource, *, bars: int = 20, **options: Unpack[BoundaryOptions]
 ) -> RadiiOfInputs:
     """The distances of the inputs X, of shape (n, d, t), with options of ``robustness``."""
-    if not 1 <= bars <= MOST_BARS:
-        raise InvalidCaseError("bars", f"must be from 1 to {MOST_BARS}")
+    if not 1 <= bars <= MAX_BARS:
+        raise InvalidCaseError("bars", f"must be from 1 to {MAX_BARS}")
     with limited(None) as running:
         layer = read_layer(source, **options)
         X = layer.arrays.get("X", numpy.zeros(0))
-        if X.ndim != 3 or not 1 <= len(X) <= MOST_INPUTS:
-            shape = f"(n, d, t), with n from 1 to {MOST_INPUTS}"
+        if X.ndim != 3 or not 1 <= len(X) <= MAX_INPUTS:
+            shape = f"(n, d, t), with n from 1 to {MAX_INPUTS}"
             raise InvalidCaseError("source", f"X must be there, and of the shape {shape}")
         problem = layer.problem(X[0])
         inputs = []

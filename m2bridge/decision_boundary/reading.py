@@ -57,7 +57,7 @@ AROUND_LAYERS = {
 NAMES_OF_MATRICES = ("query", "key", "value", "output", "stacked")
 TEXTS = (*NAMES_OF_MATRICES, "layout", "ignore")
 
-MOST_ENTRIES_OF_R = 40_000
+MAX_ENTRIES_OF_R = 40_000
 """The rank of a readout R is computed over the rational numbers up to this number of entries."""
 
 DICTIONARY = "a file, or a dictionary of arrays, such as a state dict"
@@ -356,9 +356,9 @@ def pooled_column(pool: str, t: int) -> tuple[Floats, int]:
 
 def _row_space(R: Floats) -> Floats:
     """Independent rows of R that span all, as columns."""
-    if R.size > MOST_ENTRIES_OF_R:
+    if R.size > MAX_ENTRIES_OF_R:
         raise TooLargeError(
-            f"R has {R.size} entries; its rank is computed up to {MOST_ENTRIES_OF_R}: give w and a"
+            f"R has {R.size} entries; its rank is computed up to {MAX_ENTRIES_OF_R}: give w and a"
             " pool, if all tokens are read out in one direction"
         )
     # columns of the reduced form of Rᵀ with a pivot are rows of R

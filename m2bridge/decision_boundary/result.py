@@ -45,11 +45,8 @@ from m2bridge.results.sheet import Facts, Sheet, in_brackets, plural
 PRECISION = 128
 """The binary digits of the middles of balls."""
 
-DIGITS_OF_VALUE = 64
-"""The binary digits of g(U) that are to be known."""
-
-FEW_DIGITS, MAX_DIGITS = 6, 15
-"""The digits of the ends of an interval in the text, and the most of a distance."""
+FEW_DIGITS = 6
+"""The digits of the ends of an interval in the text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -194,7 +191,7 @@ def interval_text(interval: FloatInterval) -> str:
         return f"at most {above.normalize()}"
     if high - low > 10**-FEW_DIGITS * max(abs(low), abs(high)):
         return f"between {below} and {above}"
-    return digits_text((Fraction(low), Fraction(high)), MAX_DIGITS)
+    return digits_text((Fraction(low), Fraction(high)), 15)  # as many as floats have
 
 
 def _number(x: float) -> float | None:
@@ -453,6 +450,6 @@ def _value(problem: BoundaryProblem, units: Units) -> tuple[flint.arb, int]:
         with working_precision(precision):
             boundary = problem.in_balls(units)
             value = boundary.value(boundary.U)
-        if value.rel_accuracy_bits() >= DIGITS_OF_VALUE:
+        if value.rel_accuracy_bits() >= 64:
             break
     return value, precision

@@ -8,6 +8,7 @@ The step E is computed, as X may be nearer to U than floats of the size of U are
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import cycle, islice
 
 import numpy
 
@@ -17,22 +18,10 @@ from m2bridge.limits import check_deadline_in
 
 STARTS = (8, 60)
 """The number of searches, and the number if the first ones find no point."""
-WHOLE_STEPS, STEPS = 60, 400
-"""The number of steps in all, of which in every other search the first are whole."""
-SPREADS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""How far from U searches start, in parts of the size of U, or of 1."""
-BEHIND = 1 + 1e-6
-"""Where a step to the boundary is continued, to see the sign of g."""
-MOST_TURNED = 20
-"""The number of points on lines that are turned."""
-MOST_ENTRIES_ON_LINES = 40
-"""Up to this number of entries lines through U are tried where searches prove no nearest point."""
-PARTS_OF_TURNS = tuple(0.5**k for k in range(10))
-"""The parts of the way to the hyperplane that are tried."""
+STEPS = 400
+"""The largest number of steps of a search."""
 SHORTER = 1 - 1e-6
 """A step that is not shorter by this factor is taken for the same."""
-LARGEST = 1e8
-"""Searches that go farther away have failed; the distance is about 1 in the units of a problem."""
 
 
 def nearest_found(boundary: Boundary) -> Floats | None:
@@ -44,7 +33,8 @@ def nearest_found(boundary: Boundary) -> Floats | None:
     for number, start in enumerate(check_deadline_in(_starts(boundary, most))):
         if number >= first and reached:
             break
-        step = descended(boundary, start, whole_steps=0 if number % 2 else WHOLE_STEPS)
+        # in every other search the first steps are whole
+        step = descended(boundary, start, whole_steps=0 if number % 2 else 60)
         if step is not None:
             reached.append(step)
     if not reached:
@@ -59,7 +49,7 @@ def nearest_crossing(boundary: Boundary) -> Floats | None:
     crossings = [
         step
         for step in _on_lines(boundary, STARTS[1])
-        if boundary.value(boundary.U + BEHIND * step) * value < 0
+        if boundary.value(boundary.U + (1 + 1e-6) * step) * value < 0
     ]
     return min(crossings, key=lambda step: float(numpy.linalg.norm(step)), default=None)
 
@@ -68,10 +58,10 @@ def shorter_than(boundary: Boundary, length: float) -> Floats | None:
     """A step to the boundary that is shorter than a length, from those on some lines through U that
     are turned to the hyperplane of the first-order expansion as long as they become shorter.
     """
-    if boundary.U.size > MOST_ENTRIES_ON_LINES:
+    if boundary.U.size > 40:  # lines would take long
         return None
     on_lines = sorted(_on_lines(boundary, STARTS[1]), key=numpy.linalg.norm)
-    steps = [_turned(boundary, step) for step in on_lines[:MOST_TURNED]]
+    steps = [_turned(boundary, step) for step in on_lines[:20]]
     shortest = min(steps, key=numpy.linalg.norm, default=None)
     is_shorter = shortest is not None and numpy.linalg.norm(shortest) < SHORTER * length
     return shortest if is_shorter else None
@@ -85,8 +75,9 @@ def _turned(boundary: Boundary, step: Floats) -> Floats:
         if better is None:
             return step
         length = numpy.linalg.norm(step)
-        for part in PARTS_OF_TURNS:
-            on_line = _on_line(boundary, step + part * (better - step))
+        for halvings in range(10):
+            # this part of the way to the hyperplane
+            on_line = _on_line(boundary, step + 0.5**halvings * (better - step))
             turned = min(on_line, key=numpy.linalg.norm, default=step)
             if numpy.linalg.norm(turned) < (1 - 1e-13) * length:
                 break
@@ -102,9 +93,10 @@ def _starts(boundary: Boundary, number: int) -> Iterator[Floats]:
     yield 0 * boundary.U
     random = numpy.random.default_rng(0)
     size = float(numpy.sqrt((boundary.U**2).mean())) or 1.0
-    for k in range(number - 2):
+    spreads = cycle((0.01, 0.03, 0.1, 0.3, 1.0, 3.0))
+    for spread in islice(spreads, number - 2):
         direction = random.normal(size=boundary.U.shape)
-        yield SPREADS[k % len(SPREADS)] * size * direction
+        yield spread * size * direction
 
 
 def descended(boundary: Boundary, step: Floats, whole_steps: int) -> Floats | None:
@@ -117,7 +109,8 @@ def descended(boundary: Boundary, step: Floats, whole_steps: int) -> Floats | No
         change = float(numpy.abs(better - step).max())
         size = max(1.0, float(numpy.abs(step).max()))
         step = step + (1.0 if number < whole_steps else 0.5) * (better - step)
-        if not numpy.isfinite(step).all() or size > LARGEST:
+        # the distance is about 1 in the units of a problem: searches that go far away have failed
+        if not numpy.isfinite(step).all() or size > 1e8:
             return None
         if change < 1e-14 * size:
             return step

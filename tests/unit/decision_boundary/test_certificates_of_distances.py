@@ -255,7 +255,7 @@ def test_sizes_are_asked_before_anything_is_computed(near: Fields) -> None:
     with pytest.raises(TooExpensiveError, match="matrices that are too large"):
         checked(deep)
     with pytest.raises(TooExpensiveError, match="bytes"):
-        check_distance(b" " * (checker.MOST_BYTES + 1))
+        check_distance(b" " * (checker.MAX_BYTES + 1))
 
 
 def test_a_readout_of_another_rank_is_refused() -> None:
