@@ -39,15 +39,12 @@ from m2bridge.families.attention.ideal.sections import (
     sections_series,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.by_degree import (
-    MAX_ELIMINATED_COORDINATES,
-    degree_for,
-)
+from m2bridge.families.attention.observations.by_degree import can_be_eliminated, degree_for
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.singular_orbits import orbit_script
-from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
+from m2bridge.families.attention.polar.chern_integrals import has_short_polar_degrees
 from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -59,12 +56,6 @@ from m2bridge.maps.equations import check_representations, default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
-MAX_PROVED_CORE_MONOMIALS = 2_000_000
-"""The largest number of monomials in the last degree of a proof that is verified in minutes."""
-MAX_FIRST_ELIMINATION_SECONDS = 60.0
-"""Seconds of elimination for a certificate without a limit, before linear algebra is tried."""
-MAX_LINEAR_ALGEBRA_SECONDS = 300.0
-"""Seconds of linear algebra without a limit, before elimination has the rest of the time."""
 MAX_EQUATION_COORDINATES = 400
 """The largest number of coordinates, which grows as d³ d'; larger cases are refused."""
 
@@ -119,10 +110,11 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
     """
     # the block sets no limit: it starts the clock for the seconds of the result
     with limited(None):
-        if model.coordinate_count <= MAX_ELIMINATED_COORDINATES:
-            with suppress(TimeLimitError), share(0.5, otherwise=MAX_FIRST_ELIMINATION_SECONDS):
+        # without a limit a minute of elimination, and five minutes of linear algebra
+        if can_be_eliminated(model.coordinate_count):
+            with suppress(TimeLimitError), share(0.5, otherwise=60.0):
                 return _closure_by_elimination(model)
-        with suppress(TimeLimitError), share(0.5, otherwise=MAX_LINEAR_ALGEBRA_SECONDS):
+        with suppress(TimeLimitError), share(0.5, otherwise=300.0):
             variety = closure(model)
             is_whole = variety.ideal is not None and variety.completeness.proved
             if is_whole and variety.degree is not None and variety.hilbert_series is not None:
@@ -207,8 +199,9 @@ def _proved_for_all_degrees(
     # a coordinate is the coefficient of a quadratic monomial in one product l_i v_k
     core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
     ring = representations.coordinate_ring(core)
-    # ``bound`` is the last degree in which a checker has to compute, with all monomials
-    if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
+    # ``bound`` is the last degree in which a checker has to compute, with all monomials: up to two
+    # million of them take it minutes
+    if monomial_count(core_coordinates, ring.bound) > 2_000_000:
         return None, False
     if ring.all_sections_from > last + 1:
         # Below the degree ``all_sections_from`` the Hilbert function is not the number of sections,
@@ -278,7 +271,7 @@ def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
     """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large."""
     if why_not_two_dimensions(model) or not are_loci_observed(model):
         return False
-    return dimension_formula(model) <= MAX_POLAR_DIMENSION
+    return has_short_polar_degrees(model)
 
 
 def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:

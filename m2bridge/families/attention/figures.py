@@ -51,8 +51,6 @@ from m2bridge.results.sheet import (
 
 MAX_DRAWN_ORBITS = 120
 """The largest number of orbits in a legible picture."""
-ORBIT_STEP_INCHES = 1.25
-"""The distance between two orbits in the picture."""
 NODE_LEFT, NODE_RIGHT = 0.2, 0.62
 """How far a mark reaches to the left of the place of its orbit, and its name to the right.
 
@@ -244,9 +242,10 @@ class OrbitDiagram(picture.PictureResult):
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
         half_width = max(abs(x) for x, _ in chain(positions, *curves))
         with picture.styled():
-            # In inches: each layer has 0.78, and margins hold numbers on the left, the title
-            # above, the legend below. Places in the figure are given as parts of its sides.
-            width = max(5.8, 2 * half_width * ORBIT_STEP_INCHES + 3)
+            # In inches: a step from orbit to orbit is 1.25, each layer has 0.78, and margins hold
+            # numbers on the left, the title above, the legend below. Places in the figure are
+            # given as parts of its sides.
+            width = max(5.8, 2 * half_width * 1.25 + 3)
             height = 0.78 * len(layers) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))

@@ -39,12 +39,6 @@ if TYPE_CHECKING:
     from m2bridge.maps.model import PolarData
     from m2bridge.statements.statement import Observed, Statement
 
-MAX_EXPANDED_COORDINATES = 1000
-"""The largest number of coordinates for which the map is expanded to compute the dimension.
-
-Beyond, expanding it takes a second and more.
-"""
-
 DEFAULT_PARAMETRIZATION: Parametrization = "attention"
 """The weights that are the parameters of a model without another choice: A and V."""
 
@@ -257,7 +251,8 @@ class SingleLayerAttention(LayerSizes, Model):
 
         ``None`` for cases with few coordinates: the rank of their own differential is computed.
         """
-        if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
+        # beyond, expanding the map takes a second and more
+        if self.coordinate_count <= 1000:
             return None
         from m2bridge.families.attention.orbits.parametrization import lower_bounds
 
@@ -312,12 +307,12 @@ class SingleLayerAttention(LayerSizes, Model):
         The text is empty for all other observables, and where the theorem does not apply or the
         degrees are too large.
         """
-        from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
+        from m2bridge.families.attention.polar.chern_integrals import has_short_polar_degrees
         from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
 
         if observable != "polar_degrees" or self.t == 1:
             return ""
-        if sizes.dimension_formula(self) > MAX_POLAR_DIMENSION:
+        if not has_short_polar_degrees(self):
             return ""
         degrees = predicted_polar_degrees(self)
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from m2bridge.maps.closure import Closure
     from m2bridge.maps.degrees.polar_degrees import PolarDegrees
 
-MAX_USUAL_CLOSURE_COORDINATES = 12
-"""Largest number of coordinates for which ``all`` includes the Zariski closure.
-
-It depends on the case alone, so that everybody asks the same questions.
-"""
-
 
 class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
     """The question about the closure: dimension, degree and generators of its ideal."""
@@ -74,13 +68,14 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
 
     def usual(self, model: SingleLayerAttention) -> bool:
         """Return whether ``all`` includes the question: with few coordinates it takes seconds."""
-        return model.coordinate_count <= MAX_USUAL_CLOSURE_COORDINATES
+        # it depends on the case alone, so that everybody asks the same questions
+        return model.coordinate_count <= 12
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether elimination ends within minutes, as the number of coordinates tells."""
-        from m2bridge.families.attention.observations.by_degree import MAX_ELIMINATED_COORDINATES
+        from m2bridge.families.attention.observations.by_degree import can_be_eliminated
 
-        return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
+        return can_be_eliminated(model.coordinate_count)
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
         """Return whether t = 1: then a checker may recompute the ideal only up to a degree."""

@@ -37,10 +37,6 @@ from m2bridge.results.base import Decision, Proof, VerdictsResult
 from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration
 from m2bridge.statements.statement import Always, GlobalStatement, Statement
 
-# The largest d and d' of the single cases whose closures are computed without the core: it takes
-# minutes.
-MAX_COMPARED_CASE_SIZE = 4
-
 # The title of the sheet with all verdicts.
 TITLE = (
     "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
@@ -196,13 +192,13 @@ def _extent(
 @computation
 def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES,
-    largest: int = MAX_COMPARED_CASE_SIZE,
+    largest: int = 4,
     *,
     statements: Sequence[Statement] = ABOUT_GENERATORS,
     **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
     """Compare the generators for all sizes with these cores with the generators of single cases up
-    to d, d' = ``largest``, computed without the core.
+    to d, d' = ``largest``, computed without the core; with 4 that takes minutes.
 
     MethodUnavailableError if no statement is about generators, or the closures are not decided;
     TimeLimitError if the limit was reached before the first closure, or after all of them before

@@ -46,16 +46,6 @@ import flint
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import Case
 
-MAX_LOCALIZATION_STEPS = 10**6
-"""Subspaces times the square of the dimension of the Grassmannian, up to which a verdict asks for
-the numbers: a few seconds.
-"""
-
-MAX_CONE_DIMENSION = 600
-"""The largest n + 1, the dimension of the cone over the closure, for which a verdict asks for polar
-degrees: larger ones have thousands of digits.
-"""
-
 FIRST_REFUSED_D = 100
 """The first d that is too large for localization: the number of steps is not computed."""
 
@@ -71,15 +61,15 @@ def localization_steps(case: Case) -> int:
 
 
 def is_affordable(case: Case) -> bool:
-    """Whether a verdict compares the polar degrees of a case: subspaces, times the square of the
-    dimension of the Grassmannian, are at most MAX_LOCALIZATION_STEPS.
-    """
-    if case.projective_dimension >= MAX_CONE_DIMENSION:  # the cone has one dimension more
+    """Whether a verdict compares the polar degrees of a case, which then takes a few seconds."""
+    # the cone over the closure has one dimension more; larger degrees have thousands of digits
+    if case.projective_dimension >= 600:
         return False
     # for α = d' = 1 < d the subspaces are planes: c has rank two
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
     dimension = rank * (case.d - rank)  # of the Grassmannian
-    return comb(case.d, rank) * dimension**2 <= MAX_LOCALIZATION_STEPS
+    subspaces = comb(case.d, rank)
+    return subspaces * dimension**2 <= 10**6
 
 
 def stated_polar_degrees(case: Case) -> list[int] | None:

@@ -54,15 +54,6 @@ LARGEST_DIMENSION = 4
 thousand rows and columns, which takes half a minute; for d = 5 they have some ten thousand."""
 LARGEST_TOKENS = 10**6
 """The largest number t of tokens for which points are counted: moments are polynomials in t."""
-SMALLEST_PRIME, LARGEST_PRIME = 2**14, 2**15
-"""Bounds for the primes that a certificate names; nothing is computed modulo these."""
-LARGEST_TARGET = 9
-"""The largest absolute value of the coordinates of the target of a certificate."""
-SPARE = 5
-"""How many more values of F are computed than determine N: N has to agree with them, too."""
-POWER = 2
-"""The power e of q in ``number_of_points``; with 2 all points were found in the cases of the tests.
-"""
 DEGREES = range(8, 18, 2)
 """The degrees D in which ``number_of_points`` looks for all functions on the critical points."""
 
@@ -118,12 +109,14 @@ def counts_modulo_random_primes(case: Case, target: Sequence[int]) -> Iterator[t
 
 
 def _are_two_primes(primes: Any) -> bool:
-    """Whether what a certificate has as primes is a list of two different primes in the bounds."""
+    """Whether what a certificate has as primes is a list of two different primes from 2^14 to 2^15;
+    nothing is computed modulo these.
+    """
     if not isinstance(primes, list) or len(primes) != 2:
         return False
     for p in primes:
         # Python counts a bool as an int, but it is not a prime
-        if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
+        if type(p) is not int or not 2**14 < p < 2**15:
             return False
         if not flint.fmpz(p).is_prime():
             return False
@@ -135,7 +128,7 @@ def target_of_certificates(case: Case) -> list[int]:
     of one sequence, the same for all cases. The second count finds a number right for it alone.
     """
     random = Random("target 0")
-    return [random.randint(-LARGEST_TARGET, LARGEST_TARGET) for _ in range(case.coordinate_count)]
+    return [random.randint(-9, 9) for _ in range(case.coordinate_count)]
 
 
 def features(d: int) -> list[Feature]:
@@ -244,7 +237,8 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Any:
     exponents = list(algebra.monomials(case.d, 6))
     quotient = Quotient(case, target, prime)
     random = unpredictable()
-    number_of_equations = len(exponents) + SPARE
+    # five more than determine N, which has to agree with them, too
+    number_of_equations = len(exponents) + 5
     equations: list[list[int]] = []  # the coefficients of the coefficients of N, and of x
     for _ in range(2 * number_of_equations):
         if len(equations) == number_of_equations:
@@ -279,11 +273,12 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
     # g_j = q ∂_j N − 3 N ∂_j q, whose common zeros with q ≠ 0 are the critical points of N/q³
     equations = [q * N.derivative(j) - 3 * N * q.derivative(j) for j in range(case.d)]
     counting = Counting(equations)
-    two_degrees_before: int | None = None  # h(degree − 2, POWER); there is none at first
+    e = 2  # with it all points were found in the cases of the tests
+    two_degrees_before: int | None = None  # h(degree − 2, e); there is none at first
     for degree in DEGREES:
-        dimension = counting.dimension(degree, POWER)
+        dimension = counting.dimension(degree, e)
         is_stable = dimension == two_degrees_before
-        if is_stable and counting.dimension(degree - 2, POWER + 2) == dimension:
+        if is_stable and counting.dimension(degree - 2, e + 2) == dimension:
             return dimension
         two_degrees_before = dimension
     raise TooExpensiveError("evidence.primes", f"not all points were found modulo {prime}")

@@ -40,10 +40,6 @@ from m2bridge.families.attention.checker.statements import WORDS
 CORE_FORM_COUNTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
 """The pairs (e, f) of the cores that one certificate is about: e forms l_i and f forms v_k."""
 
-MAX_CORE_VARIABLES = 4
-MAX_VARIABLES_OF_MANY_FORMS = 3
-"""The largest m if e, f ≥ 2; all cores of a certificate together take seconds."""
-
 Core = tuple[int, int, int]  # m, e, f
 
 LARGE_CORES: tuple[Core, ...] = ((3, 3, 3), (4, 2, 2))
@@ -61,9 +57,9 @@ def _cores() -> list[Core]:
     """
     cores: list[Core] = []
     for e, f in CORE_FORM_COUNTS:
-        most_variables = MAX_VARIABLES_OF_MANY_FORMS
+        most_variables = 3  # all cores of a certificate together take seconds
         if e == 1 or f == 1:
-            most_variables = MAX_CORE_VARIABLES
+            most_variables = 4
         cores.extend((m, e, f) for m in range(max(e, f), min(e + f, most_variables) + 1))
     return cores
 

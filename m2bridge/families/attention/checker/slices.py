@@ -58,17 +58,13 @@ are points.
 """
 
 
-MAX_CHEAP_OUTPUTS = 1
-"""Points are counted in every certificate on polar degrees up to this number of outputs d'.
-
-That takes hundredths of a second, and seconds for d' = 2: there they are counted if the certificate
-has their number, as in 1.0.
-"""
-
-
 def is_counted_always(case: Case) -> bool:
-    """Whether points are counted in every certificate, if they are counted for this case at all."""
-    return case.d_out <= MAX_CHEAP_OUTPUTS
+    """Whether points are counted in every certificate, if they are counted for this case at all.
+
+    That takes hundredths of a second, and seconds for d' = 2: there they are counted if the
+    certificate has their number, as in 1.0.
+    """
+    return case.d_out <= 1
 
 
 def count_polar_degrees(case: Case) -> list[int | None] | None:

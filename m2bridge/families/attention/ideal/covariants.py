@@ -31,16 +31,8 @@ from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.ideal.sections import PartitionTriple
 from m2bridge.limits import check
 
-MAX_POINT_ENTRY = 3
-"""The largest entry of a point, so small that values of high degree are machine integers."""
-MAX_INT64_VALUE = 1 << 62
-"""Sums and products of machine integers below this bound are exact, with one bit to spare."""
-MAX_COVARIANT_TERMS = 1 << 28
-"""The largest number of terms of one covariant, at all points together."""
 TERMS_PER_BLOCK = 1 << 18
 """The number of terms, at all points, that are computed at once."""
-MAX_COVARIANT_TRIES = 1000
-"""The number of products of determinants that are drawn until one has a nonzero value."""
 
 GENERIC, FIRST, SECOND = 0, 1, 2
 """The element in a factor of W: c, or the first or second of two elements x ⊗ h ⊗ y·y'."""
@@ -82,8 +74,9 @@ class SourcePoints:
     ) -> SourcePoints:
         """Return random points where the l_i span a space of dimension at most ``rank``."""
         generator = numpy.random.default_rng(random.getrandbits(64))
-        # arrays of small random integers, by the dimensions of the array
-        integers: Any = partial(generator.integers, -MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1)
+        # arrays of random integers from −3 to 3, by the dimensions of the array: so small that
+        # values of high degree are machine integers
+        integers: Any = partial(generator.integers, -3, 4)
         x, h, y = sizes
         # The first l_i are arbitrary; all others, with the index i, are combinations of these, with
         # the index j, at each point p. Indices of vectors are vector, point, coordinate q.
@@ -152,9 +145,9 @@ class Covariant:
 
     @classmethod
     def random(cls, shapes: PartitionTriple, random: Random) -> Covariant | None:
-        """Return a random covariant of a type that may be nonzero; ``None`` if none is found."""
+        """Return a random covariant of a type that may be nonzero; ``None`` if 1000 are zero."""
         n = sum(shapes[0])
-        for _ in range(MAX_COVARIANT_TRIES):
+        for _ in range(1000):
             x, h, y = (_random_permutation(size, random) for size in (n, n, 2 * n))
             covariant = cls(shapes, (x, h, y))
             if covariant._may_be_nonzero():
@@ -355,13 +348,15 @@ def _values_with_same_orders(
 
 def _check_size(count: int, *, degree: int, nu: PartitionTuple, points: SourcePoints) -> None:
     """Refuse values with so many summands that they take too long, or could be too large."""
-    if count * points.count > MAX_COVARIANT_TERMS:
+    # the terms at all points together
+    if count * points.count > 1 << 28:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     # A summand is a product of determinants and at most two scalars, as at most two elements of W
     # have one; the largest scalar is at least 1.
     largest_determinants = [points.determinants(r).largest_absolute_value for r in columns(nu)]
     largest_summand = prod(largest_determinants) * points.largest_scalar**2
-    if count * largest_summand >= MAX_INT64_VALUE:
+    # sums and products of machine integers below 2^62 are exact, with one bit to spare
+    if count * largest_summand >= 1 << 62:
         raise TooLargeError(
             f"a value of a covariant of degree {degree} could exceed the integers of 64 bits"
         )

@@ -56,10 +56,6 @@ from m2bridge.limits import check_deadline_in
 SCALARS: PartitionTriple = ((), (), ())
 """The type of C_0."""
 
-SPARE_POINTS = 8
-"""Points beyond twice the largest possible rank, should some of them be special."""
-MAX_USELESS_TRIES = 60
-"""After this many covariants that do not raise the rank, it is computed whether they span."""
 MAX_RANK_TRIES = 5000
 """After this many covariants that do not raise the rank, the computation is given up."""
 EvaluatedCovariant = tuple[Covariant, Any]
@@ -130,8 +126,8 @@ def _check_dimension(
 
 def _sufficient_point_count(rank: int) -> int:
     """Return how many general points give ``rank`` independent functions independent values."""
-    # one for each function is enough if no point is special; twice as many leave a margin
-    return 2 * rank + SPARE_POINTS
+    # one for each function is enough if no point is special; twice as many and 8 leave a margin
+    return 2 * rank + 8
 
 
 @dataclass(eq=False)
@@ -337,12 +333,12 @@ class MultiplicitySpaces:
         shapes: PartitionTriple,
         evaluate: CovariantEvaluation,
         largest_rank: int,
-        max_useless: int = MAX_USELESS_TRIES,
+        max_useless: int = 60,
     ) -> list[EvaluatedCovariant]:
         """Return random covariants of a type with independent values modulo the prime.
 
-        The search ends at the largest rank, where only zero covariants are drawn, and after many
-        that do not raise the rank.
+        The search ends at the largest rank, where only zero covariants are drawn, and after
+        ``max_useless`` that do not raise the rank; then it is computed whether they span.
         """
         evaluated: list[EvaluatedCovariant] = []
         useless = 0

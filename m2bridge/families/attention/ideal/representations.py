@@ -55,8 +55,6 @@ class RepresentationType(NamedTuple):
     multiplicity: int
 
 
-MAX_FURTHER_DEGREES = 3
-"""The number of degrees that are tried after the first one that could decide."""
 MAX_REPRESENTATION_TYPES = 2000
 """The largest number of representations in W ⊗ C in the degree of the bound.
 
@@ -128,11 +126,12 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     decisive_degree = size.decisive_degree
     rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
     all_sections_from = 0
-    # degrees up to the decisive one, and further while sections are missing in the last one, n
+    # degrees up to the decisive one, and up to three further ones while sections are missing in the
+    # last one, n
     n = 0
     are_sections_missing = False
     while n < decisive_degree or are_sections_missing:
-        if n == decisive_degree + MAX_FURTHER_DEGREES:
+        if n == decisive_degree + 3:
             raise MethodUnavailableError(
                 f"the Hilbert function of {size} in degree {n} decides nothing"
             )

@@ -38,16 +38,16 @@ from m2bridge.statements.statement import Value
 MAX_SHOWN_DEGREES = 12
 """The number of degrees in a table, so that it fits on one page."""
 
-MAX_ELIMINATED_COORDINATES = 24
-"""The largest number of coordinates for which elimination ends within minutes."""
-MAX_OBSERVED_DEGREE = 5
-MAX_OBSERVED_MONOMIALS = 1_500_000
-"""The largest number of monomials of a degree; weight spaces then take minutes."""
+
+def can_be_eliminated(coordinate_count: int) -> bool:
+    """Return whether elimination ends within minutes for this number of coordinates."""
+    return coordinate_count <= 24
 
 
 def degree_for(shape: LayerSizes) -> int:
     """Return the last degree that is computed by linear algebra in weight spaces, at least 1."""
-    return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
+    # with so many monomials weight spaces take minutes
+    return default_max_degree(shape.independent_count, monomials=1_500_000, largest=5)
 
 
 NOT_COMPUTED = "not computed"
@@ -256,7 +256,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
     in_reduced_coordinates = as_model(model, "reduced")
-    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
+    if can_be_eliminated(model.independent_count):
         variety = closure(in_reduced_coordinates, strategy="elimination")
     else:
         degree = degree_for(model)

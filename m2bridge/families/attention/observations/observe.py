@@ -69,9 +69,6 @@ from m2bridge.maps.polynomial_map_model import MapModel
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.statements.statement import Numbers
 
-MAX_DEGREE_ELIMINATION_COORDINATES = 12
-"""For at most this many coordinates elimination computes the degree too, within seconds."""
-
 BY_SECTION = WORDS.remarks["section"]
 """The remark that points of a linear section confirm the degree."""
 
@@ -404,7 +401,8 @@ def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Nu
 
 def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
     """Return whether elimination gives the same degree; False where it does not end in time."""
-    if model.independent_count > MAX_DEGREE_ELIMINATION_COORDINATES:
+    # up to 12 coordinates take seconds
+    if model.independent_count > 12:
         return False
     # functions of more tokens have the same reduced coordinates
     two_tokens = LayerSizes(model.d, model.d_out, model.a, t=2)

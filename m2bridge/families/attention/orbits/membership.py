@@ -53,10 +53,6 @@ from m2bridge.results.base import Proof, Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, in_brackets, m2_list, matrix_text, plural
 from m2bridge.system import any_length
 
-MAX_ROOT_BITS = 5000
-"""The largest number of bits of numerator and denominator under an irrational square root."""
-
-
 Forms = list[list[Matrix]]
 """``forms[k][i]`` is the symmetric matrix l_i v_kᵀ + v_k l_iᵀ of the quadratic form l_i v_k."""
 
@@ -221,7 +217,7 @@ def _square_root(value: Rational) -> Expr:
         # if the root is irrational SymPy looks for factors: minutes for thousands of digits
         if isqrt(number) ** 2 != number:
             longest = max(longest, number.bit_length())
-    if longest > MAX_ROOT_BITS:
+    if longest > 5000:
         # a decimal digit has about 10/3 bits
         digits = longest * 3 // 10
         message = (

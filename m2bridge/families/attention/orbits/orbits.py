@@ -35,8 +35,6 @@ WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 
 MAX_ORBITS = 20_000
 """The largest number of orbits of a case; more would take Macaulay2 weeks."""
-MAX_WEIGHT_ENTRIES = 1_000_000
-"""The largest number of entries of A or V; larger matrices do not fit into usual memory."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -122,7 +120,8 @@ def orbit_count(shape: LayerSizes) -> int:
     if pairs <= MAX_ORBITS:
         count = sum(len(_intersection_dimensions(r, s, shape.d)) for r, s in _rank_pairs(shape))
     largest_entries = shape.d * max(shape.d, shape.d_out)
-    if count > MAX_ORBITS or largest_entries > MAX_WEIGHT_ENTRIES:
+    # larger matrices A or V do not fit into usual memory
+    if count > MAX_ORBITS or largest_entries > 1_000_000:
         numbers = f"at least {count} orbits, of matrices with {largest_entries} entries"
         raise TooLargeError(
             f"this case has {numbers}: too many to look at each of them; take smaller numbers"

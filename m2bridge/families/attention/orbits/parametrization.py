@@ -48,11 +48,6 @@ MAX_STORED_PARAMETERS = 5_000
 """The largest number of weights: SymPy's polynomials have an exponent for each of them."""
 MAX_RELATION_MINORS = 5_000
 """The largest number of minors, which are expanded one after the other."""
-MAX_RANDOM_POINTS = 100
-"""The number of random points that are tried; over small fields many are special."""
-_POINT_SEED = 20240817
-_MAX_RANDOM_INTEGER = 1000
-"""A bound for random entries over QQ: products stay short, and points are hardly special."""
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
 """The kinds of the indices of a weight or of a reduced coordinate, by the letter of its name: k of
@@ -254,8 +249,9 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
         least_kernel += comb(block.d, 2)
     largest_rank = block.d**2 + block.d - least_kernel
     source = parametrization(block, block.default_coordinates, "attention")
-    # entries are all residues modulo a prime, and integers up to a bound over QQ
-    bound_of_entries = characteristic or _MAX_RANDOM_INTEGER
+    # entries are all residues modulo a prime; over QQ they are integers below 1000: products stay
+    # short, and points are hardly special
+    bound_of_entries = characteristic or 1000
     for C, m in _random_block_weights(block.d, rank, bound_of_entries):
         if not _has_nonzero_form(C, characteristic):
             continue
@@ -276,12 +272,12 @@ def _random_block_weights(
     Entries of m, and of the factors of C, are integers from 0 to ``bound`` − 1, the same at each
     call.
     """
-    random = Random(_POINT_SEED)
+    random = Random(20240817)
 
     def row() -> list[int]:
         return [random.randrange(bound) for _ in range(size)]
 
-    for _ in range(MAX_RANDOM_POINTS):
+    for _ in range(100):  # over small fields many are special
         # The rank of C = KᵀQ is at most the number of rows of K and Q.
         K = [row() for _ in range(rank)]
         Q = [row() for _ in range(rank)]

@@ -52,9 +52,6 @@ from m2bridge.limits import check_deadline_in, share
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.results.known import Bounds
 
-MAX_BOUND_MONOMIALS = 125_000
-"""The largest number of monomials of the last degree of equations, which then take seconds."""
-
 
 def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the affine dimension of the orbit: the rank of the tangent map of the group action."""
@@ -252,11 +249,12 @@ def tangent_upper_bounds(
 
 
 def default_degree(shape: LayerSizes) -> int:
-    """Return the largest degree N ≤ 4 with at most MAX_BOUND_MONOMIALS monomials; else 0."""
+    """Return the largest degree N ≤ 4 with so few monomials that equations take seconds; else 0."""
     coordinates = coordinate_count(shape, shape.default_coordinates)
-    degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
+    degree = default_max_degree(coordinates, monomials=125_000)
     if degree == 1:
-        # already N = 2 has more; and for N = 1 there is no equation, as coordinates are independent
+        # already N = 2 has too many; and for N = 1 there is no equation, as coordinates are
+        # independent
         return 0
     return degree
 

@@ -38,9 +38,14 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
 
 
+def has_short_polar_degrees(shape: LayerSizes) -> bool:
+    """Return whether polar degrees are computed: they are not of larger varieties."""
+    return dimension_formula(shape) <= MAX_POLAR_DIMENSION
+
+
 def is_computed_for_verdicts(shape: LayerSizes) -> bool:
     """Return whether the numbers of the formula are computed for a verdict, as they are small."""
-    if dimension_formula(shape) > MAX_POLAR_DIMENSION:
+    if not has_short_polar_degrees(shape):
         return False
     # the dimension of the subspaces in Y: of W, or of the planes S for α = d' = 1 < d
     rank = shape.alpha

@@ -22,6 +22,7 @@ from m2bridge.families.attention.orbits.tangents import (
 )
 from m2bridge.families.attention.polar.chern_integrals import (
     MAX_POLAR_DIMENSION,
+    has_short_polar_degrees,
     localized_polar_degrees,
     polar_degrees_in_chow_ring,
 )
@@ -49,7 +50,7 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     reason = why_not_several_tokens(shape)
     if reason:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
-    if dimension_formula(shape) > MAX_POLAR_DIMENSION:
+    if not has_short_polar_degrees(shape):
         raise TooLargeError(
             f"polar degrees are computed of varieties of dimension at most {MAX_POLAR_DIMENSION}"
         )

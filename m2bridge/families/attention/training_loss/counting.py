@@ -47,11 +47,6 @@ from m2bridge.limits import check
 from m2bridge.maps.degrees.counting_primes import PRIME_BITS, count_modulo_primes
 from m2bridge.results.sheet import m2_list
 
-SMALLEST_PRIME = 2**14
-LARGEST_PRIME = 2**15
-"""Macaulay2's F4 takes primes below 2^15. The larger a prime, the less likely a chart or a loss is
-special modulo it.
-"""
 MOST_TRIED_PRIMES = 5
 """The largest number of primes that are tried until two give the same numbers."""
 
@@ -84,10 +79,12 @@ class Counts:
 
 def random_primes(seed: str) -> Iterator[int]:
     """Yield different primes between 2^14 and 2^15 (of 1612), the same for one seed."""
+    # Macaulay2's F4 takes primes below 2^15. The larger a prime, the less likely a chart or a loss
+    # is special modulo it.
     random = Random(f"primes {seed}")
     primes_so_far = set()
     while True:
-        candidate = random.randrange(SMALLEST_PRIME + 1, LARGEST_PRIME, 2)
+        candidate = random.randrange(2**14 + 1, 2**15, 2)
         if candidate not in primes_so_far and is_prime(candidate):
             primes_so_far.add(candidate)
             yield candidate

@@ -31,14 +31,8 @@ from m2bridge.families.attention.training_loss.gradient import RankCondition
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 
-LEAST_UNKNOWNS = 12
-"""The smallest number of unknowns in the gradient for which the elimination saves time."""
-MOST_COEFFICIENTS = 4000
-"""The largest number of coefficients of N and D together: the unknowns of a linear system."""
 LARGEST_DEGREE = 12
 """The largest degree of N and D; for standard normal tokens and one output their degree is 6."""
-LARGEST_D_OF_DETERMINANT = 4
-"""The largest d for which the determinant of A is computed, a form of degree 5d in d unknowns."""
 EXTRA_VALUES = 5
 """The number of values beyond those that determine N and D: they do not fit where F is no such
 quotient.
@@ -63,7 +57,8 @@ def pays_to_eliminate(loss: Loss) -> bool:
     shape = loss.shape
     all_of_A = shape.alpha == shape.d  # exactly if a ≥ d
     unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
-    return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
+    # with fewer than 12 the elimination saves no time
+    return all_of_A and shape.d_out == 1 and unknowns >= 12
 
 
 class _Sample(NamedTuple):
@@ -124,8 +119,9 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     degree = _degree_on_a_line(reduced, random)
     if degree is None or degree == 0:
         return None
+    # of N and D together: the unknowns of a linear system
     coefficients = 2 * comb(degree + reduced.variables - 1, degree)
-    if coefficients > MOST_COEFFICIENTS:
+    if coefficients > 4000:
         return None
     quotient = _interpolate_quotient(reduced, degree, random)
     if quotient is None:
@@ -134,7 +130,7 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     chart = _ChartOfV(D.context(), random)
     # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
     matrix = None
-    if reduced.shape.d <= LARGEST_D_OF_DETERMINANT:
+    if reduced.shape.d <= 4:  # the determinant of A is a form of degree 5d in d unknowns
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
     conditions: tuple[RankCondition, ...] = ()
     if matrix is not None:

@@ -54,8 +54,6 @@ PRECISIONS = (200, 800, 3200)
 """The precisions of the intervals, in binary digits, that are tried until a point is proved: where
 coordinates are of very different sizes, few digits do not suffice.
 """
-NEWTON_STEPS = 12
-"""The number of steps of Newton's method: each doubles the number of correct digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,7 +431,7 @@ class Landscape:
         method leads from ``point``.
         """
         try:
-            for _ in range(NEWTON_STEPS):
+            for _ in range(12):  # each step doubles the number of correct digits
                 values = self.values(point)
                 # the middles of intervals are numbers
                 step = values.hessian.mid().solve(values.gradient.mid())

@@ -40,8 +40,6 @@ MOST_COORDINATES = 300
 """The largest number of coordinates of functions: the quadratic form has the square of it as number
 of entries, which may all be large.
 """
-MOST_BITS_UNSCALED = 10
-"""Numbers from 2^−10 to 2^10 are not scaled."""
 LARGEST_RANDOM_ENTRY = 9
 """The largest absolute value of an entry of a random target, and of the matrix R of a random
 quadratic form.
@@ -99,10 +97,10 @@ def scaled_loss(loss: Loss) -> tuple[Loss, Scaling]:
 
 
 def _binary_exponent(numbers: Iterable[flint.fmpq]) -> int:
-    """The exponent e for which the largest absolute value is about 2^e; 0 if it is near to 1."""
+    """The exponent e for which the largest absolute value is about 2^e; 0 if |e| ≤ 10."""
     largest = max(map(abs, numbers))
     exponent = int(largest.p).bit_length() - int(largest.q).bit_length()
-    return 0 if largest == 0 or abs(exponent) <= MOST_BITS_UNSCALED else exponent
+    return 0 if largest == 0 or abs(exponent) <= 10 else exponent
 
 
 @dataclass(frozen=True, slots=True)

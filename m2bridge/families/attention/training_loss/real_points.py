@@ -65,10 +65,6 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
 
 NOT_SCALED = Scaling(function=0, form=0)
-LARGEST_NUMBER = 3
-"""The largest number in a chart: with small numbers the equations have short coefficients."""
-MOST_TRIED_CHARTS = 5
-"""The largest number of charts that are tried until one contains all critical points."""
 MOST_POINTS_OF_REALROOTS = 30
 """The largest number of complex critical points for which RealRoots is used."""
 
@@ -330,8 +326,9 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> CountedChart:
     left out.
     """
     random = Random(f"real chart {seed}")
-    for _ in range(MOST_TRIED_CHARTS):
-        chart = random_chart(loss.shape, LARGEST_NUMBER, random)
+    for _ in range(5):
+        # with numbers up to 3 the equations have short coefficients
+        chart = random_chart(loss.shape, 3, random)
         in_chart = count_in_chart(counts.primes[0], loss, chart)
         has_dense_points = in_chart.dense == counts.count.dense
         has_other_points = in_chart.elsewhere == counts.count.elsewhere

@@ -31,19 +31,11 @@ from m2bridge.families.attention.training_loss.landscape import FunctionRanks, L
 from m2bridge.families.attention.training_loss.loss import Loss, RationalRows
 from m2bridge.limits import check_deadline_in
 
-SHORT_BITS = 128
-"""Equations whose coefficients have at most so many bits are solved as they are."""
 ROUNDED_BITS = (24, 96)
 """The numbers of bits after the binary point to which a loss is rounded, one after the other."""
 NEWTON_BITS = 800
 """The precision of the points to which Newton's method leads, twice that of the boxes around them:
 a rational point, as of a teacher, is then the simplest one in its box."""
-
-
-EIGENVALUE_BITS = 256
-"""The precision of approximate eigenvalues."""
-NEARLY_REAL = 2.0**-64
-"""The imaginary part, relative to a point, that is taken for a rounding error of eigenvalues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,7 @@ class ProvedPoints:
 def is_long(loss: Loss) -> bool:
     """Whether the integers in the equations of critical points are so long that rounding pays."""
     numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-    return max(number.bit_length() for number in numbers) > SHORT_BITS
+    return max(number.bit_length() for number in numbers) > 128
 
 
 def rounded_loss(loss: Loss, bits: int) -> Loss:
@@ -85,7 +77,7 @@ def common_eigenvalues(matrices: Sequence[RationalRows]) -> list[list[flint.acb]
     An eigenvector of a combination that separates the points belongs to all of the matrices.
     """
     size = len(matrices[0])
-    with flint.ctx.workprec(EIGENVALUE_BITS):
+    with flint.ctx.workprec(256):
         by_coordinate = []
         for rows in matrices:
             entries = [flint_rational(Fraction(entry)) for row in rows for entry in row]
@@ -101,7 +93,8 @@ def common_eigenvalues(matrices: Sequence[RationalRows]) -> list[list[flint.acb]
             k = lengths.index(max(lengths))
             point = [(image[k, column] / vectors[k, column]).mid() for image in images]
             largest = max(float(abs(x).mid()) for x in point)
-            if max(abs(float(x.imag.mid())) for x in point) <= NEARLY_REAL * largest:
+            # imaginary parts that are so small are taken for rounding errors of eigenvalues
+            if max(abs(float(x.imag.mid())) for x in point) <= 2.0**-64 * largest:
                 point = [flint.acb(x.real) for x in point]
             points.append(point)
     return points
