@@ -38,6 +38,7 @@ extensions = [
     "numbers_said",
     "plain_help",
     "reference_pages",
+    "signatures",
     "small_atlas",
     "whole_files",
 ]
