@@ -45,8 +45,6 @@ MAX_FACTS = 9
 """The largest number of facts below the two sentences, unless all are asked for."""
 MAX_NEAR_HEADS = 8
 """The largest number of sentences on heads near a lower rank in the text; JSON has all."""
-MAX_NAMED_HEADS = 3
-"""Up to this number, heads with one kind of point are named, and not only counted."""
 _IMPORTANCE = (
     "unfinished",
     "dimension",
@@ -329,7 +327,7 @@ def _facts_on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
     for kind_of_point, same_heads in heads_by_point.items():
         which = plural(len(same_heads), "head")
         # A few heads that differ from others are named, and not only counted.
-        if len(heads_by_point) > 1 and len(same_heads) <= MAX_NAMED_HEADS:
+        if len(heads_by_point) > 1 and len(same_heads) <= 3:
             names = ", ".join(f"{head.layer}.{head.head}" for head in same_heads)
             which = f"{'head' if len(same_heads) == 1 else 'heads'} {names}"
         clauses.append(f"{kind_of_point}: {which}")

@@ -28,19 +28,11 @@ from m2bridge.trained_weights.heads.distances import (
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
-MOST_ROWS = 24
+MAX_ROWS = 24
 """The largest number of rows of the table: of more heads the nearest to the singular locus."""
-
-MOST_TICKS = 24
-"""Where heads, or layers, are fewer, each of them has its number along a side of the map."""
 
 COLORS = {"A": picture.BLUE, "V": picture.GREEN}
 """The colours of the singular values, by the letter of the matrix."""
-
-TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
-"""Choices of ticks of the colour bar, as multiples of powers of ten: the first choice is taken that
-gives three ticks between the bounds.
-"""
 
 _COLUMNS = ("head", "(rk A, rk V, dim L∩U)", "point")
 """The headings of the table before the distances."""
@@ -86,7 +78,7 @@ def _figure_of_several(
     # The side of a square of the map, which is at most 3.5 wide and 6 high.
     square = min(0.5, 3.5 / columns, 6.0 / len(layers))
     map_width, map_height = square * columns, square * len(layers)
-    table_width, table_height = 4.6, 0.22 * (min(len(listed), MOST_ROWS) + 1)
+    table_width, table_height = 4.6, 0.22 * (min(len(listed), MAX_ROWS) + 1)
     # Between the map and the table, and between the panels of A and V.
     gap, gap_of_panels = 1.05, 0.25
     panels_width = min(4.5 + 0.12 * len(listed), 9.0)
@@ -264,8 +256,8 @@ def _draw_table(
     """
     axes.axis("off")
     chosen = heads
-    if len(heads) > MOST_ROWS:
-        chosen = sorted(heads, key=nearness)[:MOST_ROWS]
+    if len(heads) > MAX_ROWS:
+        chosen = sorted(heads, key=nearness)[:MAX_ROWS]
     header = (*_COLUMNS, *distance_names(heads))
     table = axes.table(
         [header, *map(_table_row, chosen)],
@@ -340,8 +332,9 @@ def _draw_map(
     axes.set_xlabel("head")
     axes.tick_params(labelsize=9)
     rows = len(layers)
-    # The steps from one head, and from one layer, that has its number written to the next one.
-    head_step, layer_step = 1 + columns // MOST_TICKS, 1 + rows // MOST_TICKS
+    # The steps from one head, and from one layer, that has its number written to the next one:
+    # fewer than 24 have all their numbers.
+    head_step, layer_step = 1 + columns // 24, 1 + rows // 24
     head_numbers = range(1, columns + 1, head_step)
     axes.set_xticks(range(0, columns, head_step), map(str, head_numbers))
     axes.set_yticks(range(0, rows, layer_step), map(str, layers[::layer_step]))
@@ -372,12 +365,12 @@ def _has_colour(distance: float) -> bool:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return round numbers between two bounds of a logarithmic scale, by the first choice of
-    :data:`TICK_STEPS` that gives at least three; if none does, the bounds, rounded to two digits.
+    """Return round numbers between two bounds of a logarithmic scale, at least three; if there are
+    fewer, the bounds, rounded to two digits.
     """
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
     # First powers of ten alone, then multiples of them by more and more numbers.
-    for steps in TICK_STEPS:
+    for steps in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)):
         shown = []
         for power in powers:
             ticks = [float(f"{step}e{power}") for step in steps]

@@ -31,8 +31,6 @@ _UNCHANGED = {
     "models of images or sounds",
 }
 """Kinds of arrays without which the model is the same, or which are of another model."""
-_MOST_NAMED = 2
-"""Up to this number, arrays of no known kind are named, and not only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +73,7 @@ def _kinds(uses: Sequence[ArrayUse], layers: Iterable[LayerTensors]) -> Iterator
             yield "further norms"
         elif kind not in names:
             yield _NOUNS.get(kind, kind)
-    if len(names) > _MOST_NAMED:
+    if len(names) > 2:  # too many to be named
         yield f"{len(names)} further arrays"
     else:
         yield from names

@@ -43,12 +43,7 @@ TOLERANCE = 0.05
 value in the whole run count as zero.
 """
 
-SMALLEST_PRODUCT = 2.0**-960
-"""A product KᵀQ whose largest entry in the run is smaller is refused: below 2^−1022 floating-point
-numbers lose digits, and then are 0.
-"""
-
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 """The largest number of steps of a run: each takes up to four singular value decompositions."""
 
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
@@ -368,7 +363,8 @@ def _product(K: Any, Q: Any) -> Any:
     problem = ""
     if not numpy.isfinite(A).all():
         problem = "large"
-    elif scaled_A.any() and abs(A).max() < SMALLEST_PRODUCT:
+    # Below 2^−1022 floating-point numbers lose digits, and then are 0.
+    elif scaled_A.any() and abs(A).max() < 2.0**-960:
         problem = "small"
     if problem:
         reason = (
@@ -406,8 +402,8 @@ def _check_shapes(steps: Any, loss: Any, matrices: dict[str, Any]) -> None:
     of the matrices fit.
     """
     count = len(steps)
-    if not 1 <= count <= MOST_STEPS:
-        raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")
+    if not 1 <= count <= MAX_STEPS:
+        raise InvalidCaseError("source", f"a run has from 1 to {MAX_STEPS} steps, not {count}")
     falls = numpy.flatnonzero(numpy.diff(steps) < 0)
     if falls.size:
         before, after = steps[falls[0]], steps[falls[0] + 1]

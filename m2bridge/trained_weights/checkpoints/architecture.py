@@ -23,11 +23,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError
 from m2bridge.trained_weights.checkpoints.array_names import NAMES
 from m2bridge.trained_weights.checkpoints.norms import NormPlace, norm_title
-from m2bridge.trained_weights.checkpoints.stored import MOST_CONFIGURATION
+from m2bridge.trained_weights.checkpoints.stored import read_configuration
 
 ARCHITECTURES = tomllib.loads(
     Path(__file__).with_name("architectures.toml").read_text(encoding="utf-8")
@@ -93,7 +92,7 @@ def configuration(path: str | Path) -> dict[str, Any]:
         if not file.is_file():
             continue
         try:
-            content = read_json(read_text(file, MOST_CONFIGURATION))
+            content = read_configuration(file)
         except ConversionError as reason:
             raise ConversionError(
                 f"'{file}' next to the weights, which may say what model they are of, cannot be"

@@ -165,20 +165,16 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
 
 
 def _names_of_shards(name: str) -> Iterator[str]:
-    """Yield the names of all files, at most :data:`MOST_SHARDS`, among which a model is divided, by
-    the name of one of them; nothing for the name of a file that is not a shard.
+    """Yield the names of all files, at most 10 000, among which a model is divided, by the name of
+    one of them; nothing for the name of a file that is not a shard.
     """
     match = _SHARD.fullmatch(name)
     if match is None:
         return
     beginning, number, total, ending = match.groups()
-    for other in range(1, min(int(total), MOST_SHARDS) + 1):
+    for other in range(1, min(int(total), 10_000) + 1):
         # Numbers have as many digits as in the name of this file, with zeros in front.
         yield f"{beginning}-{other:0{len(number)}}-of-{total}.{ending}"
-
-
-MOST_SHARDS = 10_000
-"""The largest number of files of one model that are looked for."""
 
 
 def _missing(shard: str, folder: Path) -> str:

@@ -34,10 +34,8 @@ from m2bridge.trained_weights.checkpoints.arrays import EXACT, Tensor, as_fracti
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
-MOST_FRACTIONS = 2**24
+MAX_FRACTIONS = 2**24
 """The largest number of entries of a matrix that are computed as fractions."""
-MOST_CONFIGURATION = 1_000_000
-"""The largest number of bytes of a config.json."""
 
 
 def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -108,9 +106,9 @@ def _scaled(weight: Tensor, scales: Tensor) -> Any:
 
 def check_few_fractions(part: Tensor) -> None:
     """Check that the entries of an array do not take too much memory as fractions."""
-    if prod(part.shape) > MOST_FRACTIONS:
+    if prod(part.shape) > MAX_FRACTIONS:
         raise TooLargeError(
-            f"'{visible(part.name):.120}' is {part.size_text}; at most {MOST_FRACTIONS} entries are"
+            f"'{visible(part.name):.120}' is {part.size_text}; at most {MAX_FRACTIONS} entries are"
             " computed as fractions, each of which takes more than a hundred bytes: save the model"
             " with these weights merged, or dequantized, in float32, which rounds them"
         )
@@ -262,6 +260,11 @@ def _read_adapter(path: Path) -> Adapter:
     )
 
 
+def read_configuration(file: Path) -> Any:
+    """Return the content of a file such as config.json, of at most a megabyte."""
+    return read_json(read_text(file, 1_000_000))
+
+
 def _adapter_configuration(file: Path) -> dict[str, Any]:
     """Return the content of an adapter_config.json."""
     if not file.exists():
@@ -269,7 +272,7 @@ def _adapter_configuration(file: Path) -> dict[str, Any]:
             f"the adapter has no '{file}', which says by which factor it is multiplied"
         )
     try:
-        content = read_json(read_text(file, MOST_CONFIGURATION))
+        content = read_configuration(file)
     except ConversionError as reason:
         raise ConversionError(f"'{file}' cannot be read: {reason}") from None
     if not isinstance(content, dict):

@@ -17,6 +17,7 @@ each token that is attended to.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
@@ -35,12 +36,6 @@ _MAX_NAMED = 3
 """The largest number of heads that one sentence names."""
 ONE_PERCENT = 0.01
 """A matrix acts like one of lower rank that is at most at this relative distance."""
-LEAST_PERCENTAGE = 0.01
-"""A smaller distance is not written as a percentage."""
-_LEAST_NORMAL = 2.0**-1022
-"""Smaller floating-point numbers have fewer binary digits."""
-_TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
-"""Rounds decimal numbers up to two digits."""
 
 
 def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
@@ -374,9 +369,10 @@ def _rounded_up(number: float) -> float:
     """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13. 0 and ∞ stay."""
     if number in (0, inf):
         return number
-    if number < _LEAST_NORMAL:
+    if number < sys.float_info.min:
         # The unit below would have too few digits, or be 0: the decimal digits are rounded.
-        return float(_TWO_DIGITS_UP.create_decimal(repr(number)))
+        two_digits_up = Context(prec=2, rounding=ROUND_CEILING)
+        return float(two_digits_up.create_decimal(repr(number)))
     unit = 10.0 ** (floor(log10(number)) - 1)
     # A number of two digits, which floating point makes a little larger, keeps them.
     units = ceil(number / unit - 1e-9)
@@ -394,7 +390,7 @@ def nearness_words(distance: float) -> str:
     """Return a distance as a part of the norm, with two digits, rounded up, after ``within``."""
     if not distance:
         return "rounding error"
-    if distance < LEAST_PERCENTAGE / 100:
+    if distance < 1e-4:  # less than 0.01 %
         return f"a relative distance {_rounded_up(distance):.2g}"
     return f"{float(f'{100 * _rounded_up(distance):.2g}'):g} %"
 

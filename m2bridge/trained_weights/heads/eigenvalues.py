@@ -22,16 +22,10 @@ EPSILON = 2.0**-52
 """The precision of double precision."""
 _LARGE = 400
 """Largest eigenvalues of matrices with more rows are found in subspaces, which is faster then."""
-_MAX_ENLARGEMENTS = 12
-"""The largest number of times that a subspace is enlarged; three times are the rule."""
-_KRYLOV_STEPS = 30
-"""The number of vectors by which it is enlarged."""
 _GAP = 1e-11
 """The distance of an eigenvalue in a subspace to its upper bound below which no digit is gained any
 more.
 """
-_MAX_TANGENTS = 60
-"""The largest number of tangents of a convex function: each halves the interval, or better."""
 
 
 def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
@@ -42,7 +36,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     # Any first subspace will do: here three columns span it.
     columns = numpy.stack([M[0] + N[0], M.sum(axis=0), N.sum(axis=0)], axis=1)
     basis, _ = numpy.linalg.qr(columns)
-    for _ in range(_MAX_ENLARGEMENTS):
+    for _ in range(12):  # three enlargements are the rule
         lower, tangent = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = tangent.weight * M + (1 - tangent.weight) * N
         v = basis @ tangent.vector
@@ -65,7 +59,7 @@ def _with_powers(basis: Any, matrix: Any, v: Any, value: float) -> Any:
     """Return an orthonormal basis, as columns, of the span of ``basis`` and of powers of a
     symmetric matrix, applied to a vector v of this span; ``value`` is about its largest eigenvalue.
     """
-    for _ in range(_KRYLOV_STEPS):
+    for _ in range(30):
         v = matrix @ v
         for _ in range(2):  # once is not orthogonal enough
             v = v - basis @ (basis.T @ v)
@@ -113,7 +107,7 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, _Tangent]:
     left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
     best = min(left, right, key=lambda tangent: tangent.value)
     lower = 0.0  # replaced in the first step, unless that returns
-    for _ in range(_MAX_TANGENTS):
+    for _ in range(60):  # each tangent halves the interval, or better
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
             return best.value, best

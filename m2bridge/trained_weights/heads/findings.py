@@ -41,11 +41,6 @@ from m2bridge.trained_weights.heads.weight_type import HeadTypes
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits.orbits import Orbit
 
-_LARGE = 2000
-"""Matrices of this rank are decomposed by several threads; for smaller ones these take longer than
-they save.
-"""
-
 
 @cache
 def _thread_pools() -> Any:
@@ -90,8 +85,9 @@ class HeadWeights:
         """
         shape = HeadShape.of(head.matrices, a=a, softmax=softmax, coordinates=head.coordinates)
         ranks = exact_ranks(head.matrices)
-        # None is as many threads as the libraries take.
-        threads = 1 if max(shape.alpha, shape.beta) < _LARGE else None
+        # For small matrices several threads take longer than they save. None is as many threads as
+        # the libraries take.
+        threads = 1 if max(shape.alpha, shape.beta) < 2000 else None
         with _thread_pools().limit(limits=threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
             types = HeadTypes.of(head.arrays.matrices, shape, ranks, numerical)

@@ -31,15 +31,6 @@ from m2bridge.trained_weights.heads.ranks import Ranks, factors
 from m2bridge.trained_weights.heads.shape import HeadShape
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 
-_MAX_DIGITS = 15
-"""The largest number of digits that are kept."""
-_CANCELLED = 1e-8
-"""A product whose norm is a smaller part of the product of its factors' norms is computed exactly
-if it is small.
-"""
-_MAX_EXACT_PRODUCTS = 2**15
-"""The largest number of multiplications of fractions in a product that is computed exactly."""
-
 Measured = tuple[float, float]
 """A number, and its error."""
 
@@ -59,7 +50,7 @@ def rounded(value: float, error: float) -> float | None:
     # The exact number is not 0 beyond one error; within two errors no digit would be right.
     if abs(value) <= 2 * error:
         return None
-    digits = _MAX_DIGITS
+    digits = 15  # floating-point numbers have as many
     if error:
         digits = max(1, min(digits, floor(log10(abs(value) / error))))
     return float(f"{value:.{digits}g}")
@@ -108,10 +99,11 @@ class Spectrum:
         if len(matrices) == 2:
             norms = [float(numpy.linalg.norm(factor, 2)) for factor in matrices]
             # The product is proved not to be 0. If nearly everything cancels in it, so few digits
-            # of the rounded product would be right that it is multiplied exactly.
-            is_cancelled = rank and not any(errors) and values[0] <= _CANCELLED * prod(norms)
+            # of the rounded product would be right that it is multiplied exactly, if few products
+            # of fractions suffice.
+            is_cancelled = rank and not any(errors) and values[0] <= 1e-8 * prod(norms)
             left, right = product
-            if is_cancelled and prod(left.shape) * right.shape[1] <= _MAX_EXACT_PRODUCTS:
+            if is_cancelled and prod(left.shape) * right.shape[1] <= 2**15:
                 to_fractions = numpy.frompyfunc(Fraction, 1, 1)
                 return cls.of([to_fractions(left) @ to_fractions(right)], rank)
         # By Weyl's inequality the error of a value is at most the norm of the change of the matrix

@@ -33,12 +33,8 @@ _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first: of generic weights they have
 the rank of all columns, and a layer has many more.
 """
-_MOST_SECONDS = 60.0
+_MAX_SECONDS = 60.0
 """A rank over QQ that would take more seconds than this is not computed."""
-_ROUNDINGS = 4
-"""A d × d product of rank a, rounded in each entry, is at a relative distance of about this number
-times √d times the precision from rank a.
-"""
 
 
 def residues(array: Any) -> flint.nmod_mat:
@@ -116,7 +112,7 @@ def _rank_over_QQ(matrix: flint.fmpz_mat) -> int | None:
         return rank
     bits_of_entry = max(int(entry).bit_length() for entry in matrix.entries())
     primes = 1 + (rank + 1) * bits_of_entry / 61
-    if primes * elimination_price(matrix.nrows(), matrix.ncols()) >= _MOST_SECONDS:
+    if primes * elimination_price(matrix.nrows(), matrix.ncols()) >= _MAX_SECONDS:
         return None
     return rank_of(matrix)
 
@@ -250,7 +246,7 @@ def words_on_excess_rank(
     words = f"rk A = {rank} > a = {most}: not weights of this model"
     to_allowed_rank = 0.0 if distance is None else distance
     # The product KᵀQ, rounded in each entry, is about so far from the exact one.
-    of_rounding = _ROUNDINGS * sqrt(size) * precision
+    of_rounding = 4 * sqrt(size) * precision
     if to_allowed_rank > of_rounding:
         return words
     return (

@@ -44,8 +44,6 @@ KEY_BIAS = "the bias of K does nothing in softmax attention"
 """The name of redundant directions; rotary positions let them be seen."""
 IN_CONSTANT = "the bias of V, which is seen in the constant of the layer only"
 """The name of redundant directions; the layer sees some of them again."""
-_ROUNDINGS = 4
-"""A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
 
 
 class UnseenColumns(NamedTuple):
@@ -191,7 +189,7 @@ class Tokens:
         # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size, or by the
         # least positive number where it is nearly 0.
         rounding = 2.0**-52 * size + sqrt(found.size) * ulp(0.0)
-        return found, _ROUNDINGS * sqrt(self.width) * rounding
+        return found, 4 * sqrt(self.width) * rounding
 
     def in_all_coordinates(self, vectors: Any) -> Any:
         """Return vectors on the orthonormal basis of :meth:`numeric`, the columns of a matrix, with

@@ -58,11 +58,6 @@ TOKENS = 2
 """The number of tokens for which the rank is computed."""
 PRECISIONS = (256, 1024)
 """Bits of the balls: the second number where the first leaves it open whether a minor is 0."""
-_SURE_BITS = 64
-"""A minor with so many correct bits is far from 0. If the next larger one may be 0 in balls of the
-same precision, it is taken for 0; a rank is then a lower bound, as always."""
-_DENOMINATOR = 1 << 10
-"""The denominator of random weights and tokens in balls, which lie between −1 and 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +232,7 @@ def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> 
 
 def small(random: Random) -> Fraction:
     """Return a random number between −1 and 1, so that no exponential is far from the others."""
-    return Fraction(random.randrange(-_DENOMINATOR, _DENOMINATOR), _DENOMINATOR)
+    return Fraction(random.randrange(-1024, 1024), 1024)
 
 
 def _residue(number: Any) -> int:
@@ -283,7 +278,9 @@ def rank_in_balls(
                 else:
                     known = size
                 size = (known + largest + 1) // 2
-            if known and minor(known).rel_accuracy_bits() >= _SURE_BITS:
+            # A minor with so many correct bits is far from 0. If the next larger one may be 0 in
+            # balls of the same precision, it is taken for 0; the rank is a lower bound, as always.
+            if known and minor(known).rel_accuracy_bits() >= 64:
                 break
     return known
 

@@ -55,9 +55,6 @@ from m2bridge.trained_weights.networks.traits import (
     without_mean,
 )
 
-_MAX_LAYER_PARAMETERS = 400
-"""A layer among others with at most these parameters is differentiated at its weights: a second."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadResults:
@@ -210,8 +207,7 @@ def _dimension_without_mean(
             heads.append(found)
         yield heads
 
-    is_small = sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
-    if known.exact is None and is_small:
+    if known.exact is None and _has_few_parameters(shapes):
         # The rank of the differential may be a better lower bound.
         network = network_at_weights(
             network_model([shapes], replace(options, skip=False)),
@@ -319,7 +315,12 @@ def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
     """Return whether a layer has several heads, and few enough parameters for its Jacobian matrix;
     of one head a theorem says more.
     """
-    return len(shapes) > 1 and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
+    return len(shapes) > 1 and _has_few_parameters(shapes)
+
+
+def _has_few_parameters(shapes: Sequence[HeadShape]) -> bool:
+    """Return whether a layer can be differentiated at its weights in about a second."""
+    return sum(shape.parameters for shape in shapes) <= 400
 
 
 def _analyse_network(

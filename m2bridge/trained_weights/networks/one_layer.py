@@ -70,8 +70,6 @@ from m2bridge.trained_weights.networks.traits import (
 
 ENOUGH_TOKENS = "all but finitely many t"
 """The numbers t of tokens for which heads with rotary positions are determined."""
-_SPARE_ROWS = 8
-"""Random tokens beyond the number of heads, at which quadratic forms are evaluated."""
 
 
 def layer_without_weights(
@@ -247,7 +245,8 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     # All heads of a layer have matrices of the same sizes; A has as many rows as K has columns.
     first = heads[0].matrices
     sizes = first["A"].shape if "A" in first else (first["K"].shape[1], first["Q"].shape[1])
-    pairs = len(heads) + _SPARE_ROWS
+    # Random tokens beyond the number of heads make independent columns more probable.
+    pairs = len(heads) + 8
     columns = []
     for size in sizes:
         entries = [random.randrange(LARGE_PRIME) for _ in range(size * pairs)]

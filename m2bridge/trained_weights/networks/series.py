@@ -48,12 +48,6 @@ from m2bridge.trained_weights.networks.differential import (
     small,
 )
 
-_FIRST_ORDERS = 4
-"""The orders of ε that are computed first with skip connections; without them a layer of lightning
-attention is of order 3. Their number is doubled where the rank is too small.
-"""
-_MAX_LENGTHS = 2
-"""How many numbers of orders are tried, each twice the one before it."""
 _MAX_PRIMES = 4096
 """How many primes are tried until roots exist, and are proved not to lie in the field."""
 
@@ -202,10 +196,6 @@ class _NearZero(PowerSeries):
         return series
 
 
-MAX_PARAMETERS_IN_BALLS = 400
-"""The most parameters of a network that is differentiated in balls, which takes some seconds."""
-
-
 def check_few_parameters(parameters: int) -> None:
     """Check that a network has no more parameters than ranks are computed for: TooLargeError."""
     if parameters > MAX_DIFFERENTIATED_PARAMETERS:
@@ -282,7 +272,8 @@ def _rank_of_functions(
     Few orders near the token 0 may show less than the rank. Then balls, which are slower, look for
     more in a small network.
     """
-    is_small = sum(layer.parameters for layer in layers) <= MAX_PARAMETERS_IN_BALLS
+    # Balls take some seconds for so many parameters.
+    is_small = sum(layer.parameters for layer in layers) <= 400
     near_zero = _RankByMethod(0, "")
     try:
         rank = rank_near_zero(skip, softmax, layers, upper)
@@ -307,7 +298,7 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     parameters = sum(layer.parameters for layer in layers)
     # A layer of lightning attention is of degree 3 in the tokens: without skip connections the
     # outputs of l layers are of order 3^l in ε, and series need 3^l + 1 coefficients to see them.
-    orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
+    orders = 4 if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "the rank of several layers with softmax or norms takes too many coefficients of series"
@@ -317,8 +308,8 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
         return 0
     prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
     rank = 0
-    # Too few coefficients may show less than the rank: their number is doubled.
-    for doublings in range(_MAX_LENGTHS):
+    # Too few coefficients may show less than the rank: their number is doubled once.
+    for doublings in range(2):
         length = orders * 2**doublings
         rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
         rank = growing_rank(rows, length, upper=upper, prime=prime)

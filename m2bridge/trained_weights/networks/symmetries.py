@@ -20,12 +20,6 @@ from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import enumeration, in_brackets, plural
 from m2bridge.trained_weights.heads.shape import HeadGroup, HeadShape
 
-_LARGEST_SHOWN = 10**6
-"""Up to this order a group is written with the number next to the formula, as ``4! = 24``."""
-_MOST_BITS = 3320
-"""Larger orders, of a thousand digits and more, are in JSON as formulas only: Python
-writes integers of at most 4300 digits, and other readers take a few hundred."""
-
 Directions = tuple[tuple[str, int], ...]
 """Pairs of a name and a number of dimensions."""
 
@@ -77,13 +71,16 @@ class FiniteGroup:
 
     def __str__(self) -> str:
         order = self.formula
-        if self.order <= _LARGEST_SHOWN and str(self.order) != order:
+        # Short numbers are written next to the formula, as ``4! = 24``.
+        if self.order <= 10**6 and str(self.order) != order:
             order = f"{order} = {self.order}"
         return f"{self.name} ({self.symbol}, order {order})"
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``; the order is ``None`` where it is too long."""
-        has_few_digits = self.order.bit_length() <= _MOST_BITS
+        # Longer orders, of a thousand digits and more, are formulas only: Python writes integers of
+        # at most 4300 digits, and other readers take a few hundred.
+        has_few_digits = self.order.bit_length() <= 3320
         return {
             "name": self.name,
             "dimension": 0,

@@ -1517,7 +1517,7 @@ def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
 
 
 def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MAX_SECONDS", -1.0)
     given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
     found = weights(**given)
     head = found.heads[0]
@@ -1538,7 +1538,7 @@ def test_zero_is_not_said_of_a_product_that_is_not_proved_to_be_zero(
     given = {"K": [[1, 2, 3], [0, 0, 0]], "Q": [[0, 0, 0], [1, 0, 2]], "V": [[1, 0, 0]]}
     proved = weights(**given).heads[0]
     assert (proved.is_zero, proved.orbit, proved.point) == (True, None, "zero, singular, boundary")
-    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MAX_SECONDS", -1.0)
     found = weights(**given)
     head = found.heads[0]
     assert (head.ranks.proved, head.is_zero, head.point) == (False, False, "undecided")
