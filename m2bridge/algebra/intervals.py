@@ -20,9 +20,6 @@ FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
 """The side of a box in one coordinate: its lower and its upper end."""
 
-FLOAT_EXPONENTS = (-300, 300)
-"""The exponents of ten for which floating-point numbers have all their 15 digits."""
-
 
 def interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
     """An interval that contains all numbers from ``low`` to ``high``."""
@@ -92,7 +89,8 @@ def _rounded(number: Fraction, context: Context) -> Decimal:
 
 def _decimal_text(number: Decimal, digits: int) -> str:
     """The text of a number with this number of digits, as Python writes floating-point numbers."""
-    if number == 0 or FLOAT_EXPONENTS[0] <= number.adjusted() <= FLOAT_EXPONENTS[1]:
+    # for these exponents of ten floating-point numbers have all their 15 digits
+    if number == 0 or -300 <= number.adjusted() <= 300:
         return f"{float(number):.{digits}g}"
     return f"{number.normalize():e}"
 

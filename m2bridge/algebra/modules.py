@@ -30,9 +30,6 @@ from m2bridge.algebra.typeset import (
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 
-MAX_REPR_CHARS = 300
-"""Characters of the text of a value in one line, as a prompt shows it."""
-
 
 class AsText:
     """A value whose ``repr`` is its text, as of SymPy's expressions: rings, ideals."""
@@ -68,7 +65,7 @@ class AsCode:
 
 def one_line(value: object) -> str:
     """The text of a value, its lines joined by semicolons, its middle left out if it is long."""
-    return shortened("; ".join(str(value).splitlines()), MAX_REPR_CHARS)
+    return shortened("; ".join(str(value).splitlines()), 300)
 
 
 def tuple_text(elements: Iterable[Any]) -> str:

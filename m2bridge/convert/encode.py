@@ -283,9 +283,6 @@ def _symbol_and_indices(name: str) -> list[str | int]:
 
 _CHARACTER_SHIFT = 32
 """From numbers to characters, of which the first is the blank, so that none ends a line."""
-_CHARACTERS = 0xD800 - _CHARACTER_SHIFT
-"""The number of characters that follow without a gap."""
-
 Term = tuple[tuple[int, ...], str]
 """Exponents, and the coefficient as it is written."""
 
@@ -304,7 +301,7 @@ def polynomial(ring: Any, terms: Iterable[Term]) -> str:
     if has_numbers and len(term_list) >= 200:  # from where on speed counts
         monomials = [_factors(exponents) for exponents, _ in term_list]
         powers = sorted(set(chain(*monomials)))  # all that occur in any monomial
-        if len(powers) <= _CHARACTERS:
+        if len(powers) <= 0xD800 - _CHARACTER_SHIFT:  # so many characters follow without a gap
             coefficients = [coefficient for _, coefficient in term_list]
             return _packed_polynomial(ring, powers, monomials, coefficients)
     in_one_order = sorted(term_list)  # so that equal elements have the same code

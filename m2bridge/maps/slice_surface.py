@@ -51,7 +51,7 @@ from m2bridge.results.base import Proof, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, in_brackets
 
-LEAST_FINENESS, MOST_FINENESS = 4, 200
+MIN_FINENESS, MAX_FINENESS = 4, 200
 """The least and the largest number of points along a side; larger numbers take minutes."""
 
 
@@ -283,9 +283,9 @@ def slice_surface(
      ('functions of real weights', Fraction(1, 2))]
     """
     check_kind("fineness", fineness, Real, "a number")
-    if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
+    if not MIN_FINENESS <= fineness <= MAX_FINENESS:
         raise InvalidCaseError(
-            "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
+            "fineness", f"must be from {MIN_FINENESS} to {MAX_FINENESS}, not {fineness}"
         )
     if isinstance(case, Ideal):
         model, ideal = as_model(case), case

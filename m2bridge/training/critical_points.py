@@ -41,11 +41,6 @@ from m2bridge.results.base import Proof, Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, in_brackets, matrix_text
 from m2bridge.training.data import DataSource, read_loss
 
-DIGITS_OF_LOSS = 9
-"""The largest number of digits of a loss that are shown."""
-DIGITS_OF_WEIGHTS = 5
-"""The largest number of digits of a weight that are shown."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalPoints(Result):
@@ -313,7 +308,7 @@ def _tables(result: CriticalPoints) -> list[Block]:
             for name in matrix_names:
                 entries = point.entries[name]
                 # the digits that are proved, and few of them
-                texts = [[digits_text(ends(x), DIGITS_OF_WEIGHTS) for x in row] for row in entries]
+                texts = [[digits_text(ends(x), 5) for x in row] for row in entries]
                 matrices.append(matrix_text(texts))
             rows.append((point.kind, index, _loss_text(point), orbit, *matrices))
         blocks.append(Table(header, rows, caption))
@@ -330,7 +325,7 @@ def _loss_text(point: RealPoint) -> str:
     if lower <= 0:
         # rounded up, so that it stays an upper bound
         return f"at most {rounded_up_text(upper)}"
-    return digits_text((lower, upper), DIGITS_OF_LOSS)
+    return digits_text((lower, upper), 9)
 
 
 @computation

@@ -25,14 +25,6 @@ from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.limits import check_deadline_in
 
-PRECISIONS = (200, 800, 3200)
-"""The precisions of the balls, in bits, that are tried one after the other: where coordinates are
-of very different sizes, few bits do not suffice."""
-NEWTON_STEPS = 10
-"""The number of steps of Newton's method; each doubles the number of correct digits."""
-MAX_UNKNOWNS = 40
-"""The largest number of coordinates and multipliers of a system whose points are proved."""
-
 FormMatrix = Sequence[Sequence[Fraction]]
 """The symmetric matrix M of the quadratic form, by rows."""
 CoordinateBox = Sequence[CoordinateSide]
@@ -55,12 +47,13 @@ def proved_boxes(
     """
     nothing: list[CoordinateBox | None] = [None] * len(boxes)
     unknowns = len(ideal.ring.variables) + len(ideal.generators)
-    if unknowns > MAX_UNKNOWNS or not ideal.generators:
+    if unknowns > 40 or not ideal.generators:
         return nothing
     images: list[list[flint.arb] | None] = []
     for box in check_deadline_in(boxes):
         image = None
-        for bits in PRECISIONS:
+        # where coordinates are of very different sizes, few bits do not suffice
+        for bits in (200, 800, 3200):
             with flint.ctx.workprec(bits):
                 # numbers become balls of this precision
                 system = CriticalSystem(ideal=ideal, matrix=matrix, data=data)
@@ -141,7 +134,7 @@ class CriticalSystem:
         """Return an approximate zero (x, λ) of F, by Newton's method from an approximation of x."""
         point = list(approximation)
         point += self._multipliers(point)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(10):  # each step doubles the number of correct digits
             values, derivative = self.value_and_derivative(point)
             step = derivative.mid().solve(values.mid())  # F′ · step = F
             point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]

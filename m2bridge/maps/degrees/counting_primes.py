@@ -19,22 +19,12 @@ from m2bridge.limits import clock
 
 PRIME_BITS = 15
 """Bits of the primes modulo which Macaulay2 counts points; those below 2^15 are the quickest."""
-LONGER_PRIME_BITS = 16
-"""Bits of the longest primes modulo which Macaulay2's F4 is as quick."""
 LONG_PRIME_BITS = 29
 """Bits of the primes for very long coefficients; Macaulay2 accepts primes below 2^29."""
-LONG_COEFFICIENTS, VERY_LONG_COEFFICIENTS = 1000, 2000
-"""Bits of all coefficients together, from which longer primes are used.
-
-Many of the 1612 primes of 15 bits, or of the 3030 primes of 16 bits, could divide longer
-coefficients, or a discriminant.
-"""
 MIN_AGREEING_PRIMES = 2
 """The number of primes by which those that give the result must exceed those that give others."""
 MAX_CHEAP_SECONDS = 2.0
 """If ``MIN_AGREEING_PRIMES`` primes take less time, a further prime must agree."""
-MAX_COUNTING_PRIMES = 7
-"""The largest number of primes that are tried."""
 NUMBER_WORDS = ("no", "one", "two", "three", "four", "five")
 """Numbers of primes in words."""
 
@@ -52,12 +42,13 @@ def primes_for(
     numbers = set(more)
     for polynomial in polynomials:
         numbers.update(abs(int(c)) for c in polynomial.values())
-    # short primes are quicker, but many of them may divide long coefficients
+    # short primes are quicker, but many of the 1612 primes of 15 bits, or of the 3030 primes of 16
+    # bits, could divide long coefficients, or a discriminant
     length = sum(map(int.bit_length, numbers))
     bits = PRIME_BITS
-    if length > LONG_COEFFICIENTS:
-        bits = LONGER_PRIME_BITS
-    if length > VERY_LONG_COEFFICIENTS:
+    if length > 1000:
+        bits = 16  # of the longest primes modulo which Macaulay2's F4 is as quick
+    if length > 2000:
         bits = LONG_PRIME_BITS
     return random_primes(bits, numbers)
 
@@ -91,7 +82,7 @@ def count_modulo_primes(
     outcomes: dict[int, OutcomeT] = {}
     values: dict[int, Hashable] = {}
     begin = clock().seconds
-    for prime in islice(primes, MAX_COUNTING_PRIMES):
+    for prime in islice(primes, 7):
         try:
             outcomes[prime] = outcome_modulo(prime)
         except (TimeLimitError, MemoryLimitError) as limit:

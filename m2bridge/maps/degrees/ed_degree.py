@@ -58,9 +58,6 @@ from m2bridge.results.sheet import (
 MAX_DIGITS = 15
 """The largest number of digits of a coordinate or value that are shown: floating-point numbers
 have them."""
-MAX_RADIUS_OF_ZERO = Fraction(1, 10**12)
-"""An interval that contains zero is shown as 0 if its ends, divided by the largest absolute value
-of a coordinate of the point or of the data, are at most this number."""
 
 EDMethod = Literal["auto", "ideal", "parametrization"]
 
@@ -487,7 +484,8 @@ def _table_of_points(
         cells = [digits_text(point.value, MAX_DIGITS)]
         for low, high in point.box:
             radius = max(abs(low), abs(high))
-            if low <= 0 <= high and radius <= MAX_RADIUS_OF_ZERO * scale:
+            # a small interval that contains zero is shown as 0
+            if low <= 0 <= high and radius <= Fraction(1, 10**12) * scale:
                 cells.append("0")
                 largest_zero = max(largest_zero, radius)
             else:

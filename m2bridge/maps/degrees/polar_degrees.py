@@ -68,11 +68,6 @@ MAX_SLICES_SECONDS = 20.0
 """Seconds of ``auto`` for points in slices, before it tries the conormal variety."""
 MAX_CONORMAL_SECONDS = 60.0
 """Seconds of ``auto`` for the conormal variety, before slices have the rest of the time."""
-MAX_LABELLED_BARS = 16
-"""The largest number of bars that are labelled with their values."""
-MIN_LOGARITHMIC_RATIO = 500
-"""The ratio of largest and smallest nonzero degree from which bars are logarithmic."""
-
 PolarMethod = Literal["auto", "theorem", "slices", "conormal"]
 
 
@@ -567,14 +562,14 @@ class PolarDegrees(PictureResult):
     def figure(self) -> Any:
         """Return a figure of matplotlib with a bar for each of δ_n, δ_{n−1}, …
 
-        Bars are logarithmic where the largest degree exceeds ``MIN_LOGARITHMIC_RATIO`` times the
+        Bars are logarithmic where the largest degree exceeds 500 times the
         smallest one that is not zero.
         """
         degrees = self.degrees
         heights: Sequence[float] = degrees
         label = "polar degree δ$_i$"
         # small bars would not be seen next to the largest one
-        if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
+        if max(degrees) > 500 * min(filter(None, degrees)):
             heights = [log10(value or 1) for value in degrees]  # a degree 0 has no bar
             label = f"log$_{{10}}$ of the {label}"
         heading = "Polar degrees"
@@ -594,7 +589,7 @@ class PolarDegrees(PictureResult):
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
             axes.set_ylabel(label, style="italic")
-            if len(degrees) <= MAX_LABELLED_BARS:
+            if len(degrees) <= 16:  # values of more bars would overlap
                 axes.set_xticks(self._indices)
                 values = list(map(short_number_text, degrees))
                 axes.bar_label(bars, values, padding=3, fontsize=9.5, color=SOFT)

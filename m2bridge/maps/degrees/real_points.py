@@ -35,8 +35,6 @@ MAX_TRACE_FORM_POINTS = 30
 MAX_REAL_ATTEMPTS = 12
 """The largest number of random systems that are tried until one leaves no critical point out: with
 numbers from 1 to 9 a determinant is zero at a critical point now and then."""
-EXTRA_BITS = 64
-"""The bits of the precision of q(x − u) in addition to the bits of x and u."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,7 @@ def _point_in(
     bits = 0
     for number in (*data, *(end for side in box for end in side)):
         bits = max(bits, number.numerator.bit_length() + number.denominator.bit_length())
-    with flint.ctx.workprec(2 * bits + EXTRA_BITS):
+    with flint.ctx.workprec(2 * bits + 64):
         differences = []
         for side, u in zip(box, data, strict=True):
             differences.append(interval_of_ends(*side) - flint.arb(flint_rational(u)))
