@@ -16,8 +16,6 @@ from m2bridge.decision_boundary.balls import Floats
 from m2bridge.decision_boundary.boundary import Boundary
 from m2bridge.limits import check_deadline_in
 
-STARTS = (8, 60)
-"""The number of searches, and the number if the first ones find no point."""
 STEPS = 400
 """The largest number of steps of a search."""
 SHORTER = 1 - 1e-6
@@ -28,17 +26,17 @@ def nearest_found(boundary: Boundary) -> Floats | None:
     """The step from U to the nearest of the critical points that searches from several starts
     reach; if they reach none, to the nearest boundary point on some lines through U, or None.
     """
-    first, most = STARTS
     reached: list[Floats] = []
-    for number, start in enumerate(check_deadline_in(_starts(boundary, most))):
-        if number >= first and reached:
+    for number, start in enumerate(check_deadline_in(_starts(boundary))):
+        # further searches are for inputs where the first ones find no point
+        if number >= 8 and reached:
             break
         # in every other search the first steps are whole
         step = descended(boundary, start, whole_steps=0 if number % 2 else 60)
         if step is not None:
             reached.append(step)
     if not reached:
-        reached = list(_on_lines(boundary, most))
+        reached = list(_on_lines(boundary))
     lengths = [float(numpy.linalg.norm(step)) for step in reached]
     return reached[int(numpy.argmin(lengths))] if reached else None
 
@@ -48,7 +46,7 @@ def nearest_crossing(boundary: Boundary) -> Floats | None:
     value = boundary.value(boundary.U)
     crossings = [
         step
-        for step in _on_lines(boundary, STARTS[1])
+        for step in _on_lines(boundary)
         if boundary.value(boundary.U + (1 + 1e-6) * step) * value < 0
     ]
     return min(crossings, key=lambda step: float(numpy.linalg.norm(step)), default=None)
@@ -60,7 +58,7 @@ def shorter_than(boundary: Boundary, length: float) -> Floats | None:
     """
     if boundary.U.size > 40:  # lines would take long
         return None
-    on_lines = sorted(_on_lines(boundary, STARTS[1]), key=numpy.linalg.norm)
+    on_lines = sorted(_on_lines(boundary), key=numpy.linalg.norm)
     steps = [_turned(boundary, step) for step in on_lines[:20]]
     shortest = min(steps, key=numpy.linalg.norm, default=None)
     is_shorter = shortest is not None and numpy.linalg.norm(shortest) < SHORTER * length
@@ -87,14 +85,14 @@ def _turned(boundary: Boundary, step: Floats) -> Floats:
     return step
 
 
-def _starts(boundary: Boundary, number: int) -> Iterator[Floats]:
-    """No step, twice, and random steps."""
+def _starts(boundary: Boundary) -> Iterator[Floats]:
+    """No step, twice, and 58 random steps."""
     yield 0 * boundary.U
     yield 0 * boundary.U
     random = numpy.random.default_rng(0)
     size = float(numpy.sqrt((boundary.U**2).mean())) or 1.0
     spreads = cycle((0.01, 0.03, 0.1, 0.3, 1.0, 3.0))
-    for spread in islice(spreads, number - 2):
+    for spread in islice(spreads, 58):
         direction = random.normal(size=boundary.U.shape)
         yield spread * size * direction
 
@@ -129,10 +127,10 @@ def corrected(step: Floats, value: float, gradient: Floats) -> Floats | None:
     return better
 
 
-def _on_lines(boundary: Boundary, number: int) -> Iterator[Floats]:
+def _on_lines(boundary: Boundary) -> Iterator[Floats]:
     """The steps to the boundary on some random lines through U, where g is a cubic polynomial."""
     random = numpy.random.default_rng(1)
-    for _ in check_deadline_in(range(number)):
+    for _ in check_deadline_in(range(60)):
         yield from _on_line(boundary, random.normal(size=boundary.U.shape))
 
 
