@@ -178,7 +178,8 @@ def plane_of_inputs(
             raise InvalidCaseError(
                 "source",
                 "the figure needs one head of rank one, a readout of rank one and a bias, and no"
-                " skip connection",
+                " skip connection; a product R of two vectors is rounded, and has a larger rank:"
+                " give w",
             )
         distance, nearest = found
         if given[0] is None and given[1] is None:

@@ -87,6 +87,15 @@ def test_what_has_no_picture(change: dict[str, Any], options: dict[str, Any], wo
         plane_of_inputs(LAYER | change, **chosen)
 
 
+def test_a_product_of_floats_is_no_readout_of_rank_one() -> None:
+    """Thirds are rounded, so that the rows of R are not parallel."""
+    R = numpy.outer([1, 1 / 3], [1, 3, 1 / 3, 1 / 7])
+    layer = LAYER | {"V": [[-2, 3, 1], [1, 0, 1]], "R": R}
+    del layer["w"]
+    with pytest.raises(InvalidCaseError, match="give w"):
+        plane_of_inputs(layer, bias=-20.0, pixels=3)
+
+
 def test_the_command(tmp_path: Any) -> None:
     numpy.savez(tmp_path / "layer.npz", **LAYER)
     picture = tmp_path / "plane.svg"
