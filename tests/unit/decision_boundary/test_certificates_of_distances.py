@@ -151,6 +151,24 @@ def test_a_shrunk_interval_is_refused(which: str, end: int, request: pytest.Fixt
         checked(changed(fields, f"distance.{end}", lambda text: times(text, factor)))
 
 
+def test_a_point_beside_the_nearest_proves_no_larger_distance(near: Fields) -> None:
+    """There the gradient has a part across the step, whose square is subtracted in part 4."""
+    step = numpy.array([[float.fromhex(text) for text in row] for row in near["step"]])
+    distance = float.fromhex(near["distance"][1])
+    across = numpy.random.default_rng(0).normal(size=step.shape)
+    across -= step * (across * step).sum() / (step * step).sum()
+    beside = step + across * (1e-3 * distance / numpy.linalg.norm(across))
+    fields = near | {"step": [[float(x).hex() for x in row] for row in beside]}
+
+    def claimed(lower: float) -> str:
+        ends = [lower * distance, 1.2 * distance]
+        return checked(fields | {"distance": [end.hex() for end in ends]})
+
+    assert "the nearest point is found" in claimed(0.99)
+    with pytest.raises(CertificateError, match="the lower end is not proved"):
+        claimed(1 + 1e-7)
+
+
 REFUSED = [
     ("proof.multiplier", lambda text: times(text, 1.01), "less than the gradient"),
     ("proof.multiplier", lambda text: times(text, 1e-6), "not positive definite"),
