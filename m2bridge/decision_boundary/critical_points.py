@@ -327,18 +327,36 @@ def all_critical_points(problem: BoundaryProblem, units: Units) -> AllCriticalPo
     S = polynomial_of_points(products, one_token=problem.U.shape[1] == 1)
     if S is None:
         return None
-    repeated = S.gcd(S.derivative())
-    solutions = real_solutions(
-        S // repeated, lambda root: CriticalEquations(products, root).solution()
+    return listed_points(
+        S,
+        lambda root: CriticalEquations(products, root).solution(),
+        boundary=boundary,
+        U=scaled(problem.U, -units.size),
+        theorem="R3",
     )
+
+
+def listed_points(
+    S: flint.fmpq_poly,
+    solution: Callable[[flint.arb], Solution],
+    *,
+    boundary: OneReadout,
+    U: Floats,
+    theorem: str,
+) -> AllCriticalPoints | None:
+    """The critical points at the roots of S, which a theorem proves to be all; ``None`` if none of
+    them is real.
+    """
+    repeated = S.gcd(S.derivative())
+    solutions = real_solutions(S // repeated, solution)
     if not solutions:
         return None
     return AllCriticalPoints(
         number=S.degree() if repeated.degree() == 0 else None,
         real=len(solutions),
         distances=tuple(solution.square.sqrt() for solution in solutions),
-        nearest=solutions[0].step(boundary, scaled(problem.U, -units.size)),
-        because="complete list of critical points (Theorem R3)",
+        nearest=solutions[0].step(boundary, U),
+        because=f"complete list of critical points (Theorem {theorem})",
     )
 
 

@@ -40,8 +40,8 @@ from m2bridge.decision_boundary.critical_points import (
     OneReadout,
     ScalarProducts,
     Solution,
+    listed_points,
     rank_one_boundary,
-    real_solutions,
     scalar,
     without,
 )
@@ -73,18 +73,12 @@ def all_points_with_skip(problem: BoundaryProblem, units: Units) -> AllCriticalP
     S = _polynomial_of_points(equations, one_token=one_token)
     if S is None:
         return None
-    repeated = S.gcd(S.derivative())
-    solutions = real_solutions(
-        S // repeated, lambda root: _Equations(boundary, root, flint.arb).solution()
-    )
-    if not solutions:
-        return None
-    return AllCriticalPoints(
-        number=S.degree() if repeated.degree() == 0 else None,
-        real=len(solutions),
-        distances=tuple(solution.square.sqrt() for solution in solutions),
-        nearest=solutions[0].step(boundary, scaled(problem.U, -units.size)),
-        because="complete list of critical points (Theorem R7)",
+    return listed_points(
+        S,
+        lambda root: _Equations(boundary, root, flint.arb).solution(),
+        boundary=boundary,
+        U=scaled(problem.U, -units.size),
+        theorem="R7",
     )
 
 

@@ -6,7 +6,7 @@ classes that has methods, the *computing class*, as ``torch.nn.modules.linear.Li
 with methods of its own may be another function, and is not known.
 
 Some modules are around another one and take its place, as ``base_layer`` is inside an adapter of
-PEFT: the path is that of the place, and the modules there form a *chain*, from the outermost to the
+PEFT: the path says the place, and the modules there form a *chain*, from the outermost to the
 innermost. So names of arrays are as in the files of the model alone.
 
 No entry is read or copied before it is needed. What is not understood is an InvalidCaseError with

@@ -2,7 +2,7 @@
 
 An object is a module of PyTorch, or one around it, as PEFT, ``DataParallel`` and ``torch.compile``
 make it. Its class says the library; a class that none of them has is refused, with the modules in
-it that are known. All arrays are accounted for as those of files: an array of a layer that is not
+it that are known. Arrays are accounted for as in files: an array of a layer that is not
 understood is refused.
 """
 

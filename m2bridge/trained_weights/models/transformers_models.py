@@ -160,7 +160,7 @@ def _around(path: str, name: str) -> str:
 
 
 def _check_is_of_the_library(tree: ModuleTree, path: str) -> None:
-    """Check that a module of attention, and the modules around it up to the model, are those of
+    """Check that a module of attention, and the modules around it up to the model, belong to
     transformers, so that it is known what they compute.
     """
     words = path.split(".") if path else []

@@ -34,8 +34,8 @@ from m2bridge.limits import check_deadline_in
 ROUNDED_BITS = (24, 96)
 """The numbers of bits after the binary point to which a loss is rounded, one after the other."""
 NEWTON_BITS = 800
-"""The precision of the points to which Newton's method leads, twice that of the boxes around them:
-a rational point, as of a teacher, is then the simplest one in its box."""
+"""The precision of the points to which Newton's method leads, twice the precision of their boxes: a
+rational point, as of a teacher, is then the simplest one in its box."""
 
 
 @dataclass(frozen=True, slots=True)
